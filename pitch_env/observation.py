@@ -14,16 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pitch_env.actions import BID_0, FIRST_CALL, MAX_BID, NUM_ACTIONS, PASS, SMUDGE
-from pitch_env.cards import HIGH_JOKER, LOW_JOKER, NUM_FACES, NUM_RANKS
-from pitch_env.engine.jit import ONE, first_card, kernel, num_cards
+from pitch_env.cards import JACK, NUM_FACES, NUM_RANKS
+from pitch_env.engine.blocks import bytes_of, copy, spread, turn, turn_seats
+from pitch_env.engine.jit import ONE, first_card, inlined_kernel, kernel, num_cards
 from pitch_env.engine.state import (
-    AUCTION, EXCHANGE, MAX_PACK, MAX_SEATS, NO_BID, NO_CARD, NO_SEAT, NO_SIDE, NO_SUIT, OVER, SMUDGE_BID, WIDOW,
+    AUCTION, EXCHANGE, MAX_PACK, MAX_SEATS, NO_CALL, NO_CARD, NO_SEAT, NO_SUIT, SMUDGE_BID, WIDOW, record,
 )  # fmt: skip
 from pitch_env.engine.step import legal, write_mask
-from pitch_env.engine.tables import NO_FACE, WIDOW_AFTER_FIRST_TRICK, WIDOW_TO_PITCHER
+from pitch_env.engine.tables import WIDOW_AFTER_FIRST_TRICK, WIDOW_TO_PITCHER
 from pitch_env.rules import ITEMS, Rules
 
-VIEW = np.dtype(
+VIEW = record(
     [
         ("seat", np.int16),  # the seat that looks; the only number that is not relative
         ("to_move", np.int16),
@@ -81,7 +82,6 @@ VIEW = np.dtype(
         ("legal_cards", np.int64),
         ("legal_calls", np.int64),
     ],
-    align=True,
 )
 """All that one seat may know of a deal: the whole public record, its own cards, its legal actions."""
 
@@ -97,7 +97,6 @@ def look(s, r, seat, v):
     v.high_bid = s.high_bid
     v.pitched = s.pitched
     v.trump = s.trump
-    look_at_own_cards(s, r, seat, v)
     v.stock_size = s.stock_end - s.stock_next
     v.num_reshuffles = s.num_reshuffles
     v.turn_up = s.deck[r.first_widow + r.widow_size] if r.turn_up else NO_CARD
@@ -112,17 +111,13 @@ def look(s, r, seat, v):
     v.best_seat = relative(s.best_seat, seat, r.players)
     v.plain_trick = s.plain_trick
     v.reference = s.reference
-    for i in range(s.num_plays):
-        v.plays[i] = s.plays[i]
-        played_by = s.play_seats[i]
-        v.play_seats[i] = relative(played_by & 7, seat, r.players) | (played_by & 8)
-    for i in range(s.num_plays, MAX_PACK):
-        v.plays[i] = NO_CARD
-        v.play_seats[i] = NO_SEAT
+    copy(v.plays, s.plays)
+    turn_seats(v.play_seats, s.play_seats, seat, r.players)
+    look_at_own_cards(s, r, seat, v)
     look_round_the_table(s, r, seat, v)
 
 
-@kernel
+@inlined_kernel
 def relative(seat, viewer, players):
     """Returns how far a seat sits to the viewer's left, NO_SEAT for none."""
     if seat == NO_SEAT:
@@ -131,7 +126,7 @@ def relative(seat, viewer, players):
     return left if left >= 0 else left + players
 
 
-@kernel
+@inlined_kernel
 def look_at_own_cards(s, r, seat, v):
     """Writes what only this seat knows."""
     v.hand = s.hands[seat]
@@ -159,46 +154,34 @@ def look_at_own_cards(s, r, seat, v):
         v.legal_cards, v.legal_calls = legal(s, r)
 
 
-@kernel
+@inlined_kernel
 def look_round_the_table(s, r, seat, v):
     """Writes what all know of each seat and side."""
+    players = r.players
+    turn(v.calls, s.calls, seat, players, NO_CALL)
+    turn(v.num_discarded, s.num_discarded, seat, players, 0)
+    turn(v.voids, s.voids, seat, players, 0)
+    turn(v.played, s.played, seat, players, 0)
+    turn(v.played_dups, s.played_dups, seat, players, 0)
+    turn(v.num_face_down, s.num_blind, seat, players, 0)
+    for k in range(MAX_SEATS):
+        v.num_cards[k] = 0
     other = seat
-    for k in range(MAX_SEATS):
-        if k < r.players:
-            v.calls[k] = s.calls[other]
-            v.num_cards[k] = num_cards(s.hands[other]) + num_cards(s.hand_dups[other])
-            v.num_face_down[k] = r.face_down_size - s.num_blind[other]
-            v.num_discarded[k] = s.num_discarded[other]
-            v.voids[k] = s.voids[other]
-            v.played[k] = s.played[other]
-            v.played_dups[k] = s.played_dups[other]
-            other = other + 1 if other + 1 < r.players else 0
-        else:
-            v.calls[k] = NO_CARD
-            v.num_cards[k] = 0
-            v.num_face_down[k] = 0
-            v.num_discarded[k] = 0
-            v.voids[k] = 0
-            v.played[k] = 0
-            v.played_dups[k] = 0
+    for k in range(players):
+        v.num_cards[k] = num_cards(s.hands[other]) + num_cards(s.hand_dups[other])
+        other = other + 1 if other + 1 < players else 0
+    if r.face_down_size:
+        for k in range(players):
+            v.num_face_down[k] = r.face_down_size - v.num_face_down[k]
     side = r.side_of[seat]
-    for k in range(MAX_SEATS):
-        if k < r.sides:
-            v.taken[k] = s.taken[side]
-            v.game_values[k] = s.game_values[side]
-            v.tricks[k] = s.tricks[side]
-            v.scores[k] = s.scores[side]
-            v.debts[k] = s.debts[side]
-            v.points[k] = s.points[side]
-            side = side + 1 if side + 1 < r.sides else 0
-        else:
-            v.taken[k] = 0
-            v.game_values[k] = 0
-            v.tricks[k] = 0
-            v.scores[k] = 0
-            v.debts[k] = 0
-            v.points[k] = 0
-    v.winner = relative(s.winner, r.side_of[seat], r.sides)
+    sides = r.sides
+    turn(v.taken, s.taken, side, sides, 0)
+    turn(v.game_values, s.game_values, side, sides, 0)
+    turn(v.tricks, s.tricks, side, sides, 0)
+    turn(v.scores, s.scores, side, sides, 0)
+    turn(v.debts, s.debts, side, sides, 0)
+    turn(v.points, s.points, side, sides, 0)
+    v.winner = relative(s.winner, side, sides)
 
 
 # The encoding
@@ -216,6 +199,28 @@ TRUMP_SLOTS = 16
 
 MOST_COUNTED = 12
 """Counts of discards are encoded up to this."""
+
+GAME_VALUE_BITS = np.array(
+    [value | ((1 << min(value // GAME_STEP, GAME_STEPS)) - 1) << GAME_BITS for value in range(1 << GAME_BITS)], np.int32
+)
+"""How a Game value is encoded, as bits."""
+
+SCORE_BITS = np.array(
+    [sum(1 << k for k, step in enumerate(SCORE_STEPS) if missing <= step) for missing in range(SCORE_STEPS[-1] + 2)],
+    np.int32,
+)
+"""How a score is encoded, as bits, by the number of points that are missing to the target."""
+
+
+def _slots_of(ranks: int) -> int:
+    """Returns the trump slots, as bits, of ranks as bits."""
+    return sum(1 << (12 - rank if rank >= JACK else 15 - rank) for rank in range(NUM_RANKS) if ranks >> rank & 1)
+
+
+SLOTS_OF_LOW = np.array([_slots_of(ranks) for ranks in range(1 << 7)], np.int32)
+SLOTS_OF_HIGH = np.array([_slots_of(ranks << 7) for ranks in range(1 << 6)], np.int32)
+SLOTS_OF_JOKERS = np.array([0, 1 << 6, 1 << 5, 3 << 5], np.int32)
+"""Trump slots, as bits, of the seven low ranks, the six high ones and the jokers."""
 
 FIELDS = (
     ("phase", "one of the 6 phases"),
@@ -259,7 +264,7 @@ STATE_FIELDS = (
 )
 """What the full state for a central critic has behind an observation."""
 
-LAYOUT = np.dtype(
+LAYOUT = record(
     [(name, np.int64) for name, _ in FIELDS + STATE_FIELDS]
     + [
         ("size", np.int64),  # F of an observation
@@ -272,11 +277,10 @@ LAYOUT = np.dtype(
         ("face_down_size", np.int64),
         ("num_rules", np.int64),
         ("target", np.int64),
-        ("bid_place", np.int8, (MAX_BID + 1,)),
-        ("rank_slot", np.int8, (5, NUM_FACES)),  # [trump, card] slot of a trump, NO_FACE for others
+        ("call_bits", np.int32, (NUM_ACTIONS + 1,)),  # [1 + action] the bit of a call, none for cards and no call
+        ("bid_bits", np.int32, (SMUDGE_BID + 2,)),  # [1 + high_bid]
         ("rule_bits", np.uint8, (MAX_RULE_BITS,)),
     ],
-    align=True,
 )
 """Where each field starts in an observation (−1: the rules have no use for it), as the kernels read it."""
 
@@ -395,8 +399,12 @@ def layout_of(rules: Rules, universal: bool = False) -> Layout:
     t["num_bids"], t["target"] = len(bids), rules.target
     t["num_rules"] = sizes["rules"]
     t["rule_bits"][: len(rule_bits(rules))] = rule_bits(rules)
-    t["bid_place"] = [bids.index(bid) if bid in bids else -1 for bid in range(MAX_BID + 1)]
-    t["rank_slot"] = [[_rank_slot(trump, card) for card in range(NUM_FACES)] for trump in range(5)]
+    t["call_bits"][1 + PASS] = 1
+    t["call_bits"][1 + SMUDGE] = 2 << len(bids)
+    t["bid_bits"][1 + SMUDGE_BID] = 1 << len(bids)
+    for place, bid in enumerate(bids):
+        t["call_bits"][1 + BID_0 + bid] = 2 << place
+        t["bid_bits"][1 + bid] = 1 << place
     names = [name for name, _ in FIELDS]
     return Layout(
         rules,
@@ -407,16 +415,6 @@ def layout_of(rules: Rules, universal: bool = False) -> Layout:
     )
 
 
-def _rank_slot(trump: int, card: int) -> int:
-    """Returns the slot of a card in ``A K Q J off-jack X2 X1 T … 2`` of a suit."""
-    if card in (HIGH_JOKER, LOW_JOKER):
-        return 5 if card == HIGH_JOKER else 6
-    suit, rank = divmod(card, NUM_RANKS)
-    if suit == trump:
-        return 12 - rank if rank >= 9 else 15 - rank
-    return 4 if suit == 3 - trump and rank == 9 else NO_FACE
-
-
 @kernel
 def put_set(obs, start, cards):
     """Writes a one for each card of a set; modifies ``obs``."""
@@ -425,11 +423,43 @@ def put_set(obs, start, cards):
         cards &= cards - 1
 
 
-@kernel
-def put_steps(obs, start, count, most):
-    """Writes ones for the first ``count`` of ``most`` steps; modifies ``obs``."""
-    for k in range(min(count, most)):
-        obs[start + k] = 1
+@inlined_kernel
+def one_of(number):
+    """Returns the bit of a number, for none (-1) one that no field has room for."""
+    return ONE << (number & 63)
+
+
+@inlined_kernel
+def steps(count):
+    """Returns a bit for each of the steps that a count has reached."""
+    return ~(-ONE << min(max(count, 0), 63))
+
+
+@inlined_kernel
+def put(out, pen, bits, width):
+    """Appends the lowest ``width`` (up to 63) of the bits; modifies ``out`` and returns the pen moved on.
+
+    pen  place of the next 64 bits to write, how many of them there are already, these, and the 64 before them
+    """
+    at, num, word, before = pen
+    bits = bits & ~(-ONE << width)
+    word |= bits << num
+    num += width
+    if num >= 64:
+        spread(out, at, word)
+        at += 64
+        num -= 64
+        before = word
+        word = bits >> (width - num)
+    return at, num, word, before
+
+
+@inlined_kernel
+def put_last(out, pen):
+    """Writes the rest of an observation, of which at least 64 bits were put; modifies ``out``."""
+    at, num, word, before = pen
+    if num > 0:
+        spread(out, at + num - 64, (before >> num) & ~(-ONE << (64 - num)) | word << (64 - num))
 
 
 @kernel
@@ -438,103 +468,114 @@ def encode(v, m, obs):
 
     v  the view, m  the layout's record
     """
-    obs[: m.size] = 0
-    obs[m.phase + v.phase] = 1
-    put_set(obs, m.hand, v.hand)
-    encode_seats(v, m, obs)
-    if v.led != NO_SUIT:
-        obs[m.led + v.led] = 1
-        obs[m.best + v.best] = 1
-        for i in range(v.trick_start, v.num_plays):
-            obs[m.table + v.plays[i]] = 1
-    if v.best_seat != NO_SEAT:
-        obs[m.best_seat + v.best_seat] = 1
-    if v.trump != NO_SUIT:
-        obs[m.trump + v.trump] = 1
-    obs[m.dealer + v.dealer] = 1
-    if v.pitcher != NO_SEAT:
-        obs[m.pitcher + v.pitcher] = 1
-        place = m.num_bids if v.high_bid == SMUDGE_BID else m.bid_place[v.high_bid]
-        obs[m.high_bid + place] = 1
-    if v.trick < m.num_tricks:
-        obs[m.trick + v.trick] = 1
-    encode_sides(v, m, obs)
+    out = bytes_of(obs)
+    pen = (ONE ^ ONE, ONE ^ ONE, ONE ^ ONE, ONE ^ ONE)
+    pen = put(out, pen, one_of(v.phase), 6)
+    pen = put(out, pen, v.hand, NUM_FACES)
     if m.decks == 2:
-        put_set(obs, m.hand + NUM_FACES, v.hand_dups)
-    if m.must_go >= 0:
-        encode_exchange(v, m, obs)
-    if m.turn_up >= 0 and v.turn_up != NO_CARD:
-        obs[m.turn_up + v.turn_up] = 1
+        pen = put(out, pen, v.hand_dups, NUM_FACES)
+    for k in range(m.seats):
+        pen = put(out, pen, v.played[k], NUM_FACES)
+        if m.decks == 2:
+            pen = put(out, pen, v.played_dups[k], NUM_FACES)
+    pen = encode_trick(v, m, out, pen)
+    pen = encode_calls(v, m, out, pen)
+    pen = put(out, pen, one_of(v.trick), m.num_tricks)
+    pen = encode_sides(v, m, out, pen)
+    pen = encode_exchange(v, m, out, pen)
+    if m.turn_up >= 0:
+        pen = put(out, pen, one_of(v.turn_up), NUM_FACES)
     if m.num_face_down >= 0:
         for k in range(m.seats):
-            put_steps(obs, m.num_face_down + k * m.face_down_size, v.num_face_down[k], m.face_down_size)
+            pen = put(out, pen, steps(v.num_face_down[k]), m.face_down_size)
+    put_last(out, pen)
     if m.rules >= 0:
         obs[m.rules : m.rules + m.num_rules] = m.rule_bits[: m.num_rules]
 
 
-@kernel
-def encode_seats(v, m, obs):
-    """Writes the fields of each seat."""
-    num_calls = m.num_bids + 2
+@inlined_kernel
+def on_table(v):
+    """Returns the faces of this trick."""
+    faces = ONE ^ ONE
+    if v.trick_start + MAX_SEATS <= MAX_PACK:
+        for k in range(MAX_SEATS):
+            faces |= one_of(v.plays[v.trick_start + k])
+    else:
+        for k in range(v.trick_start, v.num_plays):
+            faces |= one_of(v.plays[k])
+    return faces
+
+
+@inlined_kernel
+def encode_trick(v, m, out, pen):
+    """Writes the fields table … voids."""
+    pen = put(out, pen, on_table(v), NUM_FACES)
+    pen = put(out, pen, one_of(v.best), NUM_FACES)
+    suits = one_of(v.led) & 31 | (one_of(v.trump) & 31) << 5
+    pen = put(out, pen, one_of(v.best_seat) & 255 | suits << m.seats, m.seats + 10)
+    voids = ONE ^ ONE
+    for k in range(MAX_SEATS):
+        voids |= np.int64(v.voids[k]) << 5 * k
+    return put(out, pen, voids, 5 * m.seats)
+
+
+@inlined_kernel
+def encode_calls(v, m, out, pen):
+    """Writes the fields calls … high_bid."""
     for k in range(m.seats):
-        put_set(obs, m.played + k * m.decks * NUM_FACES, v.played[k])
-        if m.decks == 2:
-            put_set(obs, m.played + (2 * k + 1) * NUM_FACES, v.played_dups[k])
-        put_set(obs, m.voids + k * 5, np.int64(v.voids[k]))
-        call = v.calls[k]
-        if call >= FIRST_CALL:
-            place = 0
-            if call == SMUDGE:
-                place = m.num_bids + 1
-            elif call != PASS:
-                place = m.bid_place[call - BID_0] + 1
-            obs[m.calls + k * num_calls + place] = 1
-        elif call != NO_CARD and m.pitches >= 0:
-            obs[m.pitches + k * NUM_FACES + call] = 1
+        pen = put(out, pen, np.int64(m.call_bits[v.calls[k] + 1]), m.num_bids + 2)
+    if m.pitches >= 0:
+        for k in range(m.seats):
+            pen = put(out, pen, one_of(v.calls[k] if v.calls[k] < FIRST_CALL else NO_CALL), NUM_FACES)
+    seats = one_of(v.dealer) | (one_of(v.pitcher) & 255) << m.seats
+    return put(out, pen, seats | np.int64(m.bid_bits[v.high_bid + 1]) << 2 * m.seats, 2 * m.seats + m.num_bids + 1)
 
 
-@kernel
-def encode_sides(v, m, obs):
+@inlined_kernel
+def encode_sides(v, m, out, pen):
     """Writes the fields of each side."""
+    for k in range(m.sides):
+        pen = put(out, pen, np.int64(GAME_VALUE_BITS[v.game_values[k]]), GAME_BITS + GAME_STEPS)
+    for k in range(m.sides):
+        pen = put(out, pen, steps(v.tricks[k]), m.num_tricks)
     suit = v.trump if 0 <= v.trump < 4 else v.reference
     for k in range(m.sides):
-        start = m.game_values + k * (GAME_BITS + GAME_STEPS)
-        put_set(obs, start, np.int64(v.game_values[k]))
-        put_steps(obs, start + GAME_BITS, v.game_values[k] // GAME_STEP, GAME_STEPS)
-        put_steps(obs, m.tricks + k * m.num_tricks, v.tricks[k], m.num_tricks)
+        trumps = ONE ^ ONE
         if suit != NO_SUIT:
             cards = v.taken[k]
-            while cards:
-                slot = m.rank_slot[suit, first_card(cards)]
-                if slot != NO_FACE:
-                    obs[m.taken + k * TRUMP_SLOTS + slot] = 1
-                cards &= cards - 1
-        if m.taken_spades >= 0:
-            put_set(obs, m.taken_spades + k * NUM_RANKS, v.taken[k] >> 39 & 0x1FFF)
-        start = m.scores + k * len(SCORE_STEPS)
-        for step in range(len(SCORE_STEPS)):
-            obs[start + step] = v.scores[k] + SCORE_STEPS[step] >= m.target
+            ranks = cards >> NUM_RANKS * suit
+            trumps = np.int64(SLOTS_OF_LOW[ranks & 127] | SLOTS_OF_HIGH[ranks >> 7 & 63] | SLOTS_OF_JOKERS[cards >> 52])
+            trumps |= (cards >> (NUM_RANKS * (3 - suit) + JACK) & 1) << 4
+        pen = put(out, pen, trumps, TRUMP_SLOTS)
+    if m.taken_spades >= 0:
+        for k in range(m.sides):
+            pen = put(out, pen, v.taken[k] >> 39, NUM_RANKS)
+    for k in range(m.sides):
+        missing = min(max(m.target - v.scores[k], 0), SCORE_STEPS[-1] + 1)
+        pen = put(out, pen, np.int64(SCORE_BITS[missing]), len(SCORE_STEPS))
+    return pen
 
 
-@kernel
-def encode_exchange(v, m, obs):
+@inlined_kernel
+def encode_exchange(v, m, out, pen):
     """Writes the fields of the exchange and the widow."""
-    put_steps(obs, m.must_go, v.must_go, MOST_COUNTED)
     if m.discards >= 0:
-        put_set(obs, m.discards, v.discards)
+        pen = put(out, pen, v.discards, NUM_FACES)
+        if m.decks == 2:
+            pen = put(out, pen, v.discard_dups, NUM_FACES)
         for k in range(m.seats):
-            put_steps(obs, m.num_discarded + k * MOST_COUNTED, v.num_discarded[k], MOST_COUNTED)
+            pen = put(out, pen, steps(v.num_discarded[k]), MOST_COUNTED)
+    if m.must_go >= 0:
+        pen = put(out, pen, steps(v.must_go), MOST_COUNTED)
     if m.widow >= 0:
-        put_set(obs, m.widow, v.widow)
+        pen = put(out, pen, v.widow, NUM_FACES)
+        if m.decks == 2:
+            pen = put(out, pen, v.widow_dups, NUM_FACES)
     if m.swapped >= 0:
-        put_set(obs, m.swapped, v.swapped)
-    if m.decks == 2:
-        if m.discards >= 0:
-            put_set(obs, m.discards + NUM_FACES, v.discard_dups)
-        if m.widow >= 0:
-            put_set(obs, m.widow + NUM_FACES, v.widow_dups)
-        if m.swapped >= 0:
-            put_set(obs, m.swapped + NUM_FACES, v.swapped_dups)
+        pen = put(out, pen, v.swapped, NUM_FACES)
+        if m.decks == 2:
+            pen = put(out, pen, v.swapped_dups, NUM_FACES)
+    return pen
 
 
 @kernel

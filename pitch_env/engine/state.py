@@ -4,6 +4,8 @@ Axis letters: S seats (8), T sides (8), I items (12). Seats and sides past those
 A set of cards is an int64 with bit *c* for card *c*; ``dups`` hold the faces that a set has twice (two packs).
 """
 
+from typing import Any
+
 import numpy as np
 
 MAX_SEATS = 8
@@ -22,7 +24,13 @@ SMUDGE_BID = 16
 """``high_bid`` of a smudge: above every number (3.1)."""
 UNDECIDED, FAILED, MADE = -1, 0, 1
 
-STATE = np.dtype(
+
+def record(fields: list[Any]) -> np.dtype[np.void]:
+    """Returns the dtype of records that kernels may read by attribute in every mode."""
+    return np.dtype((np.record, np.dtype(fields, align=True)))
+
+
+STATE = record(
     [
         # Where the random numbers come from
         ("seed", np.int64),
@@ -50,7 +58,6 @@ STATE = np.dtype(
         ("pool", np.int64),  # face-down discards not shuffled into the stock yet (5.7)
         ("pool_dups", np.int64),
         ("in_play", np.int64),  # faces in play (1.6)
-        ("deck", np.int8, (2 * MAX_PACK,)),  # hands, face-down piles, widow, turn-up, stock, reshuffled discards
         ("stock_next", np.int16),  # position of the next card of the stock
         ("stock_end", np.int16),
         ("known_end", np.int16),  # a replayed deal knows its reshuffles up to here
@@ -74,7 +81,7 @@ STATE = np.dtype(
         ("reference", np.int16),  # reference suit under no-trump (4.5)
         ("plays", np.int8, (MAX_PACK,)),
         ("play_seats", np.int8, (MAX_PACK,)),  # the seat, + 8 for a card played blind
-        ("num_blind", np.int8, (MAX_SEATS,)),  # cards of the face-down pile that were turned up
+        ("num_blind", np.int16, (MAX_SEATS,)),  # cards of the face-down pile that were turned up
         ("voids", np.int8, (MAX_SEATS,)),  # suits (bits, NO_TRUMP for jokers) that a seat has shown not to hold
         ("played", np.int64, (MAX_SEATS,)),  # faces of which a seat played the first copy
         ("played_dups", np.int64, (MAX_SEATS,)),  # faces of which it played the second copy
@@ -96,7 +103,7 @@ STATE = np.dtype(
         ("entered", np.int32, (MAX_SEATS,)),
         ("scores", np.int32, (MAX_SEATS,)),
         ("debts", np.int32, (MAX_SEATS,)),
+        ("deck", np.int8, (2 * MAX_PACK,)),  # hands, face-down piles, widow, turn-up, stock, reshuffled discards
     ],
-    align=True,
 )
 """One deal with its game. An array of it is a batch of N games."""

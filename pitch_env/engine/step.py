@@ -8,6 +8,7 @@ from numba import prange
 
 from pitch_env.actions import FIRST_CALL, NUM_ACTIONS
 from pitch_env.engine.auction import apply_auction, apply_naming, legal_auction, legal_naming
+from pitch_env.engine.blocks import bytes_of, spread
 from pitch_env.engine.deal import deal, new_game, next_deal
 from pitch_env.engine.exchange import apply_exchange, legal_exchange
 from pitch_env.engine.jit import ONE, below, kernel, mix, nth_card, num_cards, parallel_kernel
@@ -54,11 +55,11 @@ def apply(s, r, action):
 
 @kernel
 def write_mask(cards, calls, mask):
-    """Writes sets of cards and calls as zeros and ones; modifies ``mask`` (NUM_ACTIONS,)."""
-    for action in range(FIRST_CALL):
-        mask[action] = (cards >> action) & 1
-    for call in range(NUM_ACTIONS - FIRST_CALL):
-        mask[FIRST_CALL + call] = (calls >> call) & 1
+    """Writes sets of cards and calls as zeros and ones; modifies ``mask`` (NUM_ACTIONS,), contiguous bytes."""
+    out = bytes_of(mask)
+    spread(out, 0, cards | calls << FIRST_CALL)
+    behind = NUM_ACTIONS - 64
+    spread(out, behind, cards >> behind | calls << (FIRST_CALL - behind))
 
 
 @kernel

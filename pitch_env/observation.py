@@ -18,13 +18,13 @@ from pitch_env.cards import JACK, NUM_FACES, NUM_RANKS
 from pitch_env.engine.blocks import bytes_of, copy, spread, turn, turn_seats
 from pitch_env.engine.jit import ONE, first_card, inlined_kernel, kernel, num_cards
 from pitch_env.engine.state import (
-    AUCTION, EXCHANGE, MAX_PACK, MAX_SEATS, NO_CALL, NO_CARD, NO_SEAT, NO_SUIT, SMUDGE_BID, WIDOW, record,
+    AUCTION, EXCHANGE, MAX_PACK, MAX_SEATS, NO_CALL, NO_CARD, NO_SEAT, NO_SUIT, SMUDGE_BID, WIDOW, record_type,
 )  # fmt: skip
 from pitch_env.engine.step import legal, write_mask
 from pitch_env.engine.tables import WIDOW_AFTER_FIRST_TRICK, WIDOW_TO_PITCHER
 from pitch_env.rules import ITEMS, Rules
 
-VIEW = record(
+VIEW = record_type(
     [
         ("seat", np.int16),  # the seat that looks; the only number that is not relative
         ("to_move", np.int16),
@@ -264,10 +264,10 @@ STATE_FIELDS = (
 )
 """What the full state for a central critic has behind an observation."""
 
-LAYOUT = record(
+LAYOUT = record_type(
     [(name, np.int64) for name, _ in FIELDS + STATE_FIELDS]
     + [
-        ("size", np.int64),  # F of an observation
+        ("num_bits", np.int64),  # F of an observation
         ("state_size", np.int64),  # F of a full state
         ("seats", np.int64),
         ("sides", np.int64),
@@ -303,7 +303,7 @@ class Layout:
     @property
     def size(self) -> int:
         """Length F of an observation."""
-        return int(self.table[0]["size"])
+        return int(self.table[0]["num_bits"])
 
     @property
     def state_size(self) -> int:
@@ -392,7 +392,7 @@ def layout_of(rules: Rules, universal: bool = False) -> Layout:
         if size:
             places[name] = slice(start, start + size)
         if name == FIELDS[-1][0]:
-            t["size"] = start + size
+            t["num_bits"] = start + size
         start += size
     t["state_size"] = start
     t["seats"], t["sides"], t["decks"], t["num_tricks"], t["face_down_size"] = seats, sides, decks, tricks, face_down
@@ -580,8 +580,8 @@ def encode_exchange(v, m, out, pen):
 
 @kernel
 def encode_hidden(s, r, seat, m, full):
-    """Writes what the seat may not know behind its observation; modifies ``full`` (F,) uint8 from ``m.size`` on."""
-    full[m.size : m.state_size] = 0
+    """Writes what the seat may not know behind its observation; modifies ``full`` (F,) uint8 from ``m.num_bits`` on."""
+    full[m.num_bits : m.state_size] = 0
     other = seat
     for k in range(r.players):
         if k > 0:

@@ -25,12 +25,12 @@ SMUDGE_BID = 16
 UNDECIDED, FAILED, MADE = -1, 0, 1
 
 
-def record(fields: list[Any]) -> np.dtype[np.void]:
-    """Returns the dtype of records that kernels may read by attribute in every mode."""
+def record_type(fields: list[Any]) -> np.dtype[Any]:
+    """Returns a type of records that have their fields as attributes, in compiled code and without compiling."""
     return np.dtype((np.record, np.dtype(fields, align=True)))
 
 
-STATE = record(
+STATE = record_type(
     [
         # Where the random numbers come from
         ("seed", np.int64),

@@ -14,7 +14,7 @@ from pitch_env.cards import (
     ACE, CARD_NAMES, FIVE, HIGH_JOKER, JACK, JOKERS, LOW_JOKER, NUM_FACES, NUM_RANKS, RANKS, SUIT_CARDS, SUITS, TEN,
     THREE, TWO, card_of, card_rank, card_suit, is_joker, parse_card, set_of,
 )  # fmt: skip
-from pitch_env.engine.state import MAX_PACK, MAX_SEATS, NO_TRUMP, NUM_ITEMS, record
+from pitch_env.engine.state import MAX_PACK, MAX_SEATS, NO_TRUMP, NUM_ITEMS, record_type
 from pitch_env.rules import ITEMS, Rules
 
 HIGH, LOW, JACK_ITEM, OFF_JACK, ACE_ITEM, TEN_ITEM, THREE_ITEM, FIVE_ITEM, JOKER, TWO_ITEM, HIGH_SPADE, GAME = range(12)
@@ -39,7 +39,7 @@ _NUMBERS = (
     "pack_size num_dealt num_shuffled first_face_down first_widow first_stock lowest_suit num_tricks all_points"
 ).split()
 
-TABLES = record(
+TABLES = record_type(
     [(name, np.int64) for name in _NUMBERS]
     + [
         ("bid_calls", np.int64),  # set of calls: the bids of the rules

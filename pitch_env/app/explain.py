@@ -7,7 +7,7 @@ means here; other keys are what holds whatever the fields say.
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from pitch_env.cards import SUITS
+from pitch_env.cards import RANKS, SUITS
 from pitch_env.rules import AUCTION_PITCH, VARIANTS, Rules
 
 SUIT_WORDS = {"C": "clubs", "D": "diamonds", "H": "hearts", "S": "spades"}
@@ -29,8 +29,8 @@ ITEM_WORDS = {
 """What earns each item (7.1)."""
 
 FOLLOW_WORDS = {
-    "follow_or_trump": "Who holds the suit led follows it or plays a trump; who is void plays anything",
-    "follow_or_trump_must_trump": "Who holds the suit led follows it or plays a trump; who is void must trump if he can",
+    "follow_or_trump": "Who holds the suit led follows it or trumps; who is void plays anything",
+    "follow_or_trump_must_trump": "Who holds the suit led follows it or trumps; who is void must trump if he can",
     "strict": "Who holds the suit led must follow it; who is void plays anything",
     "strict_must_trump": "Who holds the suit led must follow it; who is void must trump if he can",
     "free": "Anybody may play any card at any time",
@@ -102,6 +102,17 @@ def chapters(rules: Rules) -> list[tuple[str, list[str]]]:
 
 def variant_rows() -> list[tuple[str, ...]]:
     """Returns a row for each named variant; :data:`VARIANT_COLUMNS` says of what."""
+    return [_variant_row(name, rules) for name, rules in VARIANTS.items()]
+
+
+def _variant_row(name: str, rules: Rules) -> tuple[str, ...]:
+    trumps = rules.trump_choice.replace("_", " ")
+    points = " ".join(f"{item} {value}" for item, value in rules.items.items())
+    players, pack, target = _players(rules), str(rules.pack_size), str(rules.target)
+    return (name, players, pack, _hand(rules), _bids(rules), trumps, rules.exchange, points, target)
+
+
+VARIANT_COLUMNS` says of what."""
     return [
         (
             name, _players(rules), f"{rules.pack_size}", _hand(rules), _bids(rules),
@@ -169,21 +180,19 @@ def _table(r: Rules) -> dict[str, str]:
         "sides": "Each plays for himself (1.1)."
         if r.sides == r.players
         else f"{r.sides} sides score together: seats {'; '.join(sides)} (1.1).",
-        "ranks": f"{_num(len(r.ranks), 'rank')}, low to high: {' '.join(sorted(r.ranks, key=_RANK_ORDER))} (1.3).",
+        "ranks": f"{_num(len(r.ranks), 'rank')}, low to high: {' '.join(sorted(r.ranks, key=RANKS.index))} (1.3).",
         "suits": f"The suits are {_list(SUIT_WORDS[suit] for suit in SUITS if suit in r.suits)} (1.3).",
-        "jokers": ("No jokers", "One joker, X2, which is a trump", "Two jokers, X1 below X2, which are trumps")[
-            r.jokers
-        ]
-        + " (1.3, 1.4).",
-        "decks": ("One pack", "Two packs shuffled together; of two identical cards the first played is higher")[
-            r.decks - 1
-        ]
-        + " (1.3, 1.5).",
+        "jokers": {
+            0: "No jokers (1.3).",
+            1: "One joker, X2, which is a trump (1.3, 1.4).",
+            2: "Two jokers, X1 below X2, which are trumps (1.3, 1.4).",
+        }[r.jokers],
+        "decks": {
+            1: "One pack (1.3).",
+            2: "Two packs shuffled together; of two identical cards the first played is higher (1.3, 1.5).",
+        }[r.decks],
         "pack": f"That makes {r.pack_size} cards.",
     }
-
-
-_RANK_ORDER = AUCTION_PITCH.ranks.index
 
 
 def _deal(r: Rules) -> dict[str, str]:

@@ -112,16 +112,6 @@ def _variant_row(name: str, rules: Rules) -> tuple[str, ...]:
     return (name, players, pack, _hand(rules), _bids(rules), trumps, rules.exchange, points, target)
 
 
-VARIANT_COLUMNS` says of what."""
-    return [
-        (
-            name, _players(rules), f"{rules.pack_size}", _hand(rules), _bids(rules),
-            rules.trump_choice.replace("_", " "), rules.exchange, " ".join(f"{item} {value}" for item, value in rules.items.items()), str(rules.target),
-        )
-        for name, rules in VARIANTS.items()
-    ]  # fmt: skip
-
-
 VARIANT_COLUMNS = ("variant", "players", "pack", "cards", "bids", "trumps", "exchange", "points", "target")
 
 

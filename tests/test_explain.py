@@ -118,4 +118,4 @@ def test_the_list_has_a_row_for_each_variant():
     rows = variant_rows()
     assert [row[0] for row in rows] == list(VARIANTS)
     assert {len(row) for row in rows} == {len(VARIANT_COLUMNS)}
-    assert rows[list(VARIANTS).index("six_hand")][1:4] == ("6 in 3 sides", "52", "8 to 6")
+    assert rows[list(VARIANTS).index("six_hand")][1:6] == ("6", "3", "52", "8 to 6", "2-4")

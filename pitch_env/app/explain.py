@@ -105,14 +105,19 @@ def variant_rows() -> list[tuple[str, ...]]:
     return [_variant_row(name, rules) for name, rules in VARIANTS.items()]
 
 
-def _variant_row(name: str, rules: Rules) -> tuple[str, ...]:
-    trumps = rules.trump_choice.replace("_", " ")
-    points = " ".join(f"{item} {value}" for item, value in rules.items.items())
-    players, pack, target = _players(rules), str(rules.pack_size), str(rules.target)
-    return (name, players, pack, _hand(rules), _bids(rules), trumps, rules.exchange, points, target)
+def _variant_row(name: str, r: Rules) -> tuple[str, ...]:
+    hand = str(r.hand_size) if r.hand_size == r.play_size else f"{r.hand_size} to {r.play_size}"
+    bids = f"{r.bids[0]}-{r.bids[-1]}" if r.bids == tuple(range(r.bids[0], r.bids[-1] + 1)) else _list(r.bids)
+    smudge = str(r.smudge_value) if r.smudge else "-"
+    trumps = "named" if r.trump_choice == "named" else "first lead"
+    points = sum(value * (r.jokers * r.decks if item == "joker" else 1) for item, value in r.items.items())
+    row = (name, r.players, r.sides, r.pack_size, hand, bids, smudge, trumps, r.exchange, points, r.target)
+    return tuple(map(str, row))
 
 
-VARIANT_COLUMNS = ("variant", "players", "pack", "cards", "bids", "trumps", "exchange", "points", "target")
+VARIANT_COLUMNS = (
+    "variant", "seats", "sides", "pack", "hand", "bids", "smudge", "trumps", "exchange", "points", "target",
+)  # fmt: skip
 
 
 def _matters(field: str, rules: Rules) -> bool:
@@ -141,17 +146,6 @@ def _players(rules: Rules) -> str:
     if rules.sides == rules.players:
         return f"{rules.players}, each for himself"
     return f"{rules.players} in {rules.sides} sides"
-
-
-def _hand(rules: Rules) -> str:
-    text = str(rules.hand_size)
-    if rules.play_size != rules.hand_size:
-        text += f" to {rules.play_size}"
-    return text + (f" + {rules.face_down_size}" if rules.face_down_size else "")
-
-
-def _bids(rules: Rules) -> str:
-    return " ".join(map(str, rules.bids)) + (" smudge" if rules.smudge else "")
 
 
 def _num(count: int, what: str) -> str:

@@ -18,12 +18,13 @@ from pitch_env.cards import HIGH_JOKER, LOW_JOKER, NUM_FACES, NUM_RANKS
 from pitch_env.engine.jit import ONE, first_card, kernel, num_cards
 from pitch_env.engine.state import (
     AUCTION, EXCHANGE, MAX_PACK, MAX_SEATS, NO_BID, NO_CARD, NO_SEAT, NO_SIDE, NO_SUIT, OVER, SMUDGE_BID, WIDOW,
+    record_type,
 )  # fmt: skip
 from pitch_env.engine.step import legal, write_mask
 from pitch_env.engine.tables import NO_FACE, WIDOW_AFTER_FIRST_TRICK, WIDOW_TO_PITCHER
 from pitch_env.rules import ITEMS, Rules
 
-VIEW = np.dtype(
+VIEW = record_type(
     [
         ("seat", np.int16),  # the seat that looks; the only number that is not relative
         ("to_move", np.int16),
@@ -80,8 +81,7 @@ VIEW = np.dtype(
         # What this seat may do, nothing unless it is to move
         ("legal_cards", np.int64),
         ("legal_calls", np.int64),
-    ],
-    align=True,
+    ]
 )
 """All that one seat may know of a deal: the whole public record, its own cards, its legal actions."""
 
@@ -259,7 +259,7 @@ STATE_FIELDS = (
 )
 """What the full state for a central critic has behind an observation."""
 
-LAYOUT = np.dtype(
+LAYOUT = record_type(
     [(name, np.int64) for name, _ in FIELDS + STATE_FIELDS]
     + [
         ("size", np.int64),  # F of an observation
@@ -275,8 +275,7 @@ LAYOUT = np.dtype(
         ("bid_place", np.int8, (MAX_BID + 1,)),
         ("rank_slot", np.int8, (5, NUM_FACES)),  # [trump, card] slot of a trump, NO_FACE for others
         ("rule_bits", np.uint8, (MAX_RULE_BITS,)),
-    ],
-    align=True,
+    ]
 )
 """Where each field starts in an observation (−1: the rules have no use for it), as the kernels read it."""
 

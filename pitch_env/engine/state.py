@@ -4,6 +4,8 @@ Axis letters: S seats (8), T sides (8), I items (12). Seats and sides past those
 A set of cards is an int64 with bit *c* for card *c*; ``dups`` hold the faces that a set has twice (two packs).
 """
 
+from typing import Any
+
 import numpy as np
 
 MAX_SEATS = 8
@@ -22,7 +24,13 @@ SMUDGE_BID = 16
 """``high_bid`` of a smudge: above every number (3.1)."""
 UNDECIDED, FAILED, MADE = -1, 0, 1
 
-STATE = np.dtype(
+
+def record_type(fields: list[Any]) -> np.dtype[Any]:
+    """Returns a type of records that have their fields as attributes, in compiled code and without compiling."""
+    return np.dtype((np.record, np.dtype(fields, align=True)))
+
+
+STATE = record_type(
     [
         # Where the random numbers come from
         ("seed", np.int64),
@@ -96,7 +104,6 @@ STATE = np.dtype(
         ("entered", np.int32, (MAX_SEATS,)),
         ("scores", np.int32, (MAX_SEATS,)),
         ("debts", np.int32, (MAX_SEATS,)),
-    ],
-    align=True,
+    ]
 )
 """One deal with its game. An array of it is a batch of N games."""

@@ -14,7 +14,7 @@ from pitch_env.cards import (
     ACE, CARD_NAMES, FIVE, HIGH_JOKER, JACK, JOKERS, LOW_JOKER, NUM_FACES, NUM_RANKS, RANKS, SUIT_CARDS, SUITS, TEN,
     THREE, TWO, card_of, card_rank, card_suit, is_joker, parse_card, set_of,
 )  # fmt: skip
-from pitch_env.engine.state import MAX_PACK, MAX_SEATS, NO_TRUMP, NUM_ITEMS
+from pitch_env.engine.state import MAX_PACK, MAX_SEATS, NO_TRUMP, NUM_ITEMS, record_type
 from pitch_env.rules import ITEMS, Rules
 
 HIGH, LOW, JACK_ITEM, OFF_JACK, ACE_ITEM, TEN_ITEM, THREE_ITEM, FIVE_ITEM, JOKER, TWO_ITEM, HIGH_SPADE, GAME = range(12)
@@ -39,7 +39,7 @@ _NUMBERS = (
     "pack_size num_dealt num_shuffled first_face_down first_widow first_stock lowest_suit num_tricks all_points"
 ).split()
 
-TABLES = np.dtype(
+TABLES = record_type(
     [(name, np.int64) for name in _NUMBERS]
     + [
         ("bid_calls", np.int64),  # set of calls: the bids of the rules
@@ -56,8 +56,7 @@ TABLES = np.dtype(
         ("item_cards", np.int8, (5, NUM_ITEMS)),  # [U] face of each fixed-card item, NO_FACE for the others
         ("values", np.int64, (NUM_ITEMS,)),  # points of each item, 0 where it is not in ``items``
         ("game_values", np.int8, (NUM_FACES,)),  # what a card counts toward Game (7.4)
-    ],
-    align=True,
+    ]
 )
 """The rules as the kernels read them: one record in an array of length 1."""
 

@@ -22,9 +22,7 @@ WORKED_DEAL = {
     "hands": ["AH KH KS 5C 6D 2S", "4H JH 9S TC TS 7C", "5H QH TD 8C QD 4C", "6H 8H 3H 4S AD JC"],
     "dealer": 3,
 }
-WORKED_ACTIONS = "bid 3,pass,pass,pass,AH,4H,5H,6H,KH,JH,QH,8H,KS,9S,TD,4S,5C,TC,8C,3H,AD,6D,TS,QD,JC,2S,7C,4C".split(
-    ","
-)
+WORKED_CARDS = "AH 4H 5H 6H KH JH QH 8H KS 9S TD 4S 5C TC 8C 3H AD 6D TS QD JC 2S 7C 4C"
 EPISODES = [(name, "deal") for name in VARIANTS] + [(name, "game") for name in VARIANTS]
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # PettingZoo's tests warn of every Dict space
@@ -80,9 +78,7 @@ def test_pettingzoo_state(name, episode):
 
 def test_pettingzoo_bombardment():
     if "next_observe = env.step(action)" in inspect.getsource(bombardment_test):
-        pytest.skip(
-            "this version takes what AEC step() returns, always None, for the next observation: all envs fail it"
-        )
+        pytest.skip("in this version it takes None, which AEC step() returns, for an observation: every env fails it")
     bombardment_test(env(), cycles=20)
 
 
@@ -212,7 +208,7 @@ def test_the_universal_layout_is_the_same_for_all_rules():
 def test_12_the_worked_deal_pays_five_to_one_side_and_takes_five_from_the_other_on_its_last_card():
     table = env()
     table.reset(options={"deal": WORKED_DEAL})
-    for name in WORKED_ACTIONS:
+    for name in ["bid 3", "pass", "pass", "pass", *WORKED_CARDS.split()]:
         assert not any(table.rewards.values())
         table.step(parse_action(name))
     assert table.rewards == {"seat_0": -5.0, "seat_1": 5.0, "seat_2": -5.0, "seat_3": 5.0}

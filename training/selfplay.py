@@ -12,7 +12,7 @@ from agents.relabel import hide_scores, original_action, relabel, relabel_set, s
 from pitch_env.cards import NUM_FACES
 from pitch_env.engine.jit import kernel, num_cards
 from pitch_env.engine.state import OVER
-from pitch_env.engine.step import apply, legal, nth_action, start
+from pitch_env.engine.step import apply, legal, nth_action, start, write_mask
 from pitch_env.observation import encode, look, put_set
 
 
@@ -59,12 +59,12 @@ def encode_others(s: Any, r: Any, seat: int, m: Any, order: Any, full: Any) -> N
 @kernel
 def observe(
     states: Any, rules: Any, layout: Any, kind: int, sees_scores: bool, active: Any, num_active: int, views: Any,
-    first_row: int, full: Any, legal_sets: Any, orders: Any, seats: Any, last_row: Any, next_row: Any, rewards: Any,
+    first_row: int, full: Any, masks: Any, legal_sets: Any, orders: Any, seats: Any, last_row: Any, next_row: Any, rewards: Any,
 ) -> None:  # fmt: skip
     """Writes a row for the seat to act of each active deal.
 
     Modifies, from ``first_row`` on, ``full`` (R, G) uint8 full states that begin with the observation,
-    ``legal_sets`` (R, 2) int64, ``orders`` (R, 4) int8, ``seats`` (R,) int8, ``next_row`` (R,) int64 the seat's next
+    ``masks`` (R, A) uint8, ``legal_sets`` (R, 2) int64, ``orders`` (R, 4) int8, ``seats`` (R,) int8, ``next_row`` (R,) int64 the seat's next
     row or -1, ``rewards`` (R,) float32 zero; and ``views`` (2,) VIEW scratch, ``last_row`` (N, 8).
     """
     r = rules[0]
@@ -81,6 +81,7 @@ def observe(
             hide_scores(views[1])
         encode(views[1], layout[0], full[row])
         encode_others(s, r, seat, layout[0], orders[row], full[row])
+        write_mask(views[1].legal_cards, views[1].legal_calls, masks[row])
         legal_sets[row, 0] = views[1].legal_cards
         legal_sets[row, 1] = views[1].legal_calls
         seats[row] = seat

@@ -39,7 +39,7 @@ DEALS = {
         ["AS 9S KS", "JS QH X2"],
         1,
         {"stock": "KH TH AH QS 9H JH TS"},
-        176,
+        480,
     ),
     "pitch_in_auction": (
         Rules(**TWO | WIDE_AUCTION, hand_size=2, play_size=2),

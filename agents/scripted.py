@@ -262,7 +262,7 @@ def greedy_play(v, r):
     while cards:
         card = first_card(cards)
         cards &= cards - 1
-        if power[card] > power[v.best] and (best == NO_CARD or power[card] < power[best]):
+        if power[card] > power[v.best] and (best == NO_CARD or RANK_OF[card] < RANK_OF[best]):
             best = card
     return lowest(v.legal_cards) if best == NO_CARD else best
 

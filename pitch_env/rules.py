@@ -32,7 +32,9 @@ def _as_tuple(value: object) -> object:
 Count = Annotated[int, Field(ge=0)]
 Size = Annotated[int, Field(ge=1)]
 Bid = Annotated[int, Field(ge=0, le=MAX_BID)]
-ItemName = Literal["high", "low", "jack", "off_jack", "ace", "ten", "three", "five", "joker", "two", "high_spade", "game"]
+ItemName = Literal[
+    "high", "low", "jack", "off_jack", "ace", "ten", "three", "five", "joker", "two", "high_spade", "game"
+]
 ItemValue = Annotated[int, Field(ge=1, le=9)]
 
 
@@ -195,9 +197,13 @@ class Rules(BaseModel):
         Raises:
             RulesError: if it is no mapping of field names, or as for a new object.
         """
-        if not isinstance(fields, Mapping) or not all(isinstance(name, str) for name in fields):
+        if not _has_names(fields):
             raise RulesError(f"rules are a mapping of field names to values, not {fields!r:.80}")
         return cls(**fields)
+
+
+def _has_names(fields: object) -> bool:
+    return isinstance(fields, Mapping) and all(isinstance(name, str) for name in fields)
 
 
 def problems(rules: Rules) -> list[str]:
@@ -220,12 +226,14 @@ def problems(rules: Rules) -> list[str]:
     need(
         not r.redeal_one_suit_hand or (len(r.suits) >= 2 and r.hand_size >= 2),
         "2.2",
-        f"redeal_one_suit_hand needs two suits and hand_size of 2 or more, not suits={r.suits!r}, hand_size={r.hand_size}",
+        f"redeal_one_suit_hand=True needs two suits and hand_size of 2 or more, "
+        f"not suits={r.suits!r}, hand_size={r.hand_size}",
     )
     need(
         not r.pitch_in_auction or (4 in r.bids and r.trump_choice == "first_lead"),
         "3.10",
-        f"pitch_in_auction needs 4 in bids and trump_choice='first_lead', not bids={r.bids}, trump_choice={r.trump_choice!r}",
+        f"pitch_in_auction=True needs 4 in bids and trump_choice='first_lead', "
+        f"not bids={r.bids}, trump_choice={r.trump_choice!r}",
     )
     if r.trump_choice != "named":
         for holds, what in (
@@ -242,8 +250,16 @@ def problems(rules: Rules) -> list[str]:
         f"first_trick_no_trump=True needs opening_lead='any', not {r.opening_lead!r}",
     )
     sizes = f"not play_size={r.play_size}, hand_size={r.hand_size}"
-    need(r.exchange != "none" or r.play_size == r.hand_size, "5.1", f"exchange='none' needs play_size = hand_size, {sizes}")
-    need(r.exchange != "draw" or r.hand_size <= r.play_size, "5.1", f"exchange='draw' needs hand_size <= play_size, {sizes}")
+    need(
+        r.exchange != "none" or r.play_size == r.hand_size,
+        "5.1",
+        f"exchange='none' needs play_size = hand_size, {sizes}",
+    )
+    need(
+        r.exchange != "draw" or r.hand_size <= r.play_size,
+        "5.1",
+        f"exchange='draw' needs hand_size <= play_size, {sizes}",
+    )
     need(
         r.exchange != "discard" or r.hand_size >= r.play_size,
         "5.1",
@@ -358,7 +374,7 @@ _SIDES_OF = {
 """Variants that say how many sides other numbers of players make (11)."""
 
 
-def variant(name: str, **fields: Any) -> Rules:
+def variant(name: str, /, **fields: Any) -> Rules:
     """Returns the rules of a named variant (11), with fields of your own over them.
 
     ``cutthroat`` and ``high_low_jack`` fit ``sides`` to ``players`` where only the latter is given.
@@ -366,7 +382,7 @@ def variant(name: str, **fields: Any) -> Rules:
     Raises:
         RulesError: if there is no such variant or field (the message lists what there is), or the rules are refused.
     """
-    if name not in VARIANTS:
+    if name not in list(VARIANTS):  # a list, for a file may give a base that has no hash
         raise RulesError(f"no variant {name!r}; the variants are {', '.join(VARIANTS)}")
     if "players" in fields and "sides" not in fields and name in _SIDES_OF:
         fields = {**fields, "sides": _SIDES_OF[name](fields["players"])}
@@ -396,8 +412,10 @@ def load_rules(rules: "Rules | str | Path") -> Rules:
         raise RulesError(f"{path}: {error.strerror or error}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise RulesError(f"{path} is not TOML: {error}") from None
+    except ValueError as error:  # a path that no system takes
+        raise RulesError(f"{str(path)!r:.80}: {error}") from None
     base = fields.pop("base", "auction_pitch")
     try:
         return variant(base, **fields)
-    except (RulesError, TypeError) as error:
+    except RulesError as error:
         raise RulesError(f"{path}: {error}") from None

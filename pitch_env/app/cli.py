@@ -1,0 +1,262 @@
+"""The ``pitch`` command.
+
+Each command prints for people, or with ``--json`` one JSON object on standard output and nothing else there; progress
+and tables then go to standard error. Bad input is one line on standard error and exit code 2. Heavy modules are
+imported inside the commands that need them.
+"""
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from pitch_env.rules import Rules, load_rules
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from pitch_env.agent import Agent
+
+app = typer.Typer(
+    help="The card game Pitch: play it, train agents on it, measure them.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+EXTRA_OF = {
+    "torch": "train", "tensorboard": "train", "safetensors": "train", "stable_baselines3": "train",
+    "sb3_contrib": "train", "pyarrow": "export",
+}  # fmt: skip
+"""The extra of this distribution that brings an optional module."""
+
+RulesOption = Annotated[str, typer.Option("--rules", help="A variant's name, or a TOML file of house rules.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object on standard output, nothing else there.")]
+SeedOption = Annotated[int, typer.Option("--seed", help="Decides all that is random.")]
+
+
+class CommandError(Exception):
+    """Something that the user can put right; its text is what is shown."""
+
+
+def main(args: list[str] | None = None) -> NoReturn:
+    """Runs the command line and exits.
+
+    Args:
+        args: what was typed behind ``pitch``; ``sys.argv`` if left out.
+
+    Raises:
+        SystemExit: always; code 2 after bad input, 130 after Ctrl-C.
+    """
+    try:
+        code = app(args, prog_name="pitch", standalone_mode=False)
+    except (CommandError, typer.Abort) as error:
+        _fail(str(error) or "stopped")
+    except ModuleNotFoundError as error:
+        extra = EXTRA_OF.get((error.name or "").split(".")[0])
+        if extra is None:
+            raise
+        _fail(f"this needs {error.name}: pip install 'pitch-env[{extra}]'")
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # what Typer has against the arguments
+            raise
+        _fail(f"{error.format_message()} (try --help)")
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str) -> NoReturn:
+    typer.echo(f"pitch: {' '.join(message.split())}", err=True)
+    sys.exit(2)
+
+
+@contextmanager
+def _refusals(*kinds: type[Exception]) -> Iterator[None]:
+    """Turns refusals of what the user gave into a :class:`CommandError`."""
+    try:
+        yield
+    except kinds as error:
+        raise CommandError(str(error)) from error
+
+
+def _rules(text: str) -> Rules:
+    with _refusals(ValueError):
+        return load_rules(text)
+
+
+def _agent(name: str, rules: Rules) -> "Agent":
+    from pitch_env.agent import make_agent
+
+    with _refusals(ValueError, OSError):
+        return make_agent(name, rules)
+
+
+def _progress() -> "Progress":
+    """Returns a progress bar on standard error."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
+def _emit(result: dict[str, Any]) -> None:
+    """Prints the one JSON object."""
+    typer.echo(json.dumps(result, ensure_ascii=False))
+
+
+def _show_table(columns: Sequence[str], rows: Sequence[Sequence[str]], as_json: bool = False) -> None:
+    """Prints a table: on standard error where the JSON object has standard output."""
+    widths = [max(len(row[k]) for row in (columns, *rows)) for k in range(len(columns))]
+    for row in (columns, *rows):
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        typer.echo(line.rstrip(), err=as_json)
+
+
+@app.callback()
+def pitch() -> None:
+    """The card game Pitch: play it, train agents on it, measure them."""
+
+
+@app.command()
+def train(
+    config: Annotated[Path, typer.Argument(help="A TOML file such as configs/quickstart.toml.")],
+    run: Annotated[Path | None, typer.Option(help="Folder of the run; runs/NAME of the config if left out.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
+    seed: Annotated[int | None, typer.Option(help="Seed, instead of the config's.")] = None,
+    profile: Annotated[bool, typer.Option("--profile", help="Tell where the time goes.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Train by self-play as a config says; leaves a run folder."""
+    from training import ppo
+
+    result = ppo.train(config, run=run, resume=resume, seed=seed, profile=profile)
+    if as_json:
+        _emit(result)
+
+
+@app.command()
+def evaluate(
+    a: Annotated[str, typer.Argument(help="The agent that is measured, by name.")],
+    b: Annotated[str, typer.Argument(help="The agent that it is measured against.")],
+    rules: RulesOption = "auction_pitch",
+    deals: Annotated[int | None, typer.Option(min=2, help="Deals, each played once for each side [20000].")] = None,
+    games: Annotated[int | None, typer.Option(min=2, help="Whole games instead, counted by who wins.")] = None,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Play a duplicate match between two agents: who is stronger, by how much, with a 95 % interval."""
+    if deals is not None and games is not None:
+        raise CommandError("give --deals or --games, not both")
+    table = _rules(rules)
+    for name in (a, b):
+        _agent(name, table)
+    from training.evaluate import IllegalChoiceError, Match
+    from training.evaluate import evaluate as play_duplicates
+
+    number = games or deals or 20_000
+    with _progress() as bar, _refusals(IllegalChoiceError):
+        task = bar.add_task(f"{a} v {b}", total=number)
+
+        def show(done: int, match: Match) -> None:
+            bar.update(task, completed=done, description=f"{a} v {b}: {match.mean:+.3f}")
+
+        result = play_duplicates(a, b, table, number, seed, games is not None, show)
+    if as_json:
+        _emit(result)
+    _show_match(result, as_json)
+
+
+def _show_match(result: dict[str, Any], as_json: bool) -> None:
+    """Prints the result of a match as text."""
+    low, high = result["interval"]
+    unit = result["unit"]
+    lines = [
+        f"{result['a']} against {result['b']}: {result['deals']} duplicates, {result['tables']} tables",
+        f"{result['mean']:+.4f} {unit}, 95 % interval {low:+.4f} to {high:+.4f}",
+    ]
+    lines += [f"{name[2:]}: {time * 1e6:.2f} µs a decision" for name, time in result["seconds_per_decision"].items()]
+    typer.echo("\n".join(lines), err=as_json)
+    rows = [
+        (result[who], bid, str(row["won"]), f"{row['rate']:.1%}", f"{1 - row['rate']:.1%}")
+        for who in "ab"
+        for bid, row in result["bids"][who].items()
+    ]
+    _show_table(("agent", "bid", "won", "made", "set"), rows, as_json)
+
+
+@app.command()
+def play(
+    rules: RulesOption = "auction_pitch",
+    seat: Annotated[int, typer.Option(help="Your seat.")] = 0,
+    opponents: Annotated[str, typer.Option(help="Agent of the other sides.")] = "rule",
+    partner: Annotated[str | None, typer.Option(help="Agent of your partners; as the opponents if left out.")] = None,
+    adviser: Annotated[str, typer.Option(help="Agent that answers hint.")] = "rule",
+    seed: Annotated[int | None, typer.Option(help="Decides the deals; drawn if left out.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Play a game in the terminal against named agents."""
+    import secrets
+
+    table = _rules(rules)
+    if not 0 <= seat < table.players:
+        raise CommandError(f"--seat {seat} is not a seat of 0 to {table.players - 1}")
+    seed = secrets.randbelow(2**31) if seed is None else seed
+    others = {
+        other: _agent(opponents if (other - seat) % table.sides else partner or opponents, table)
+        for other in range(table.players)
+        if other != seat
+    }
+    from pitch_env.app.play import GameLeftError, TerminalGame
+    from pitch_env.game import Game
+
+    def write(text: str) -> None:
+        typer.echo(text, nl=False, err=as_json)
+
+    with _refusals(ValueError):
+        game = Game(table, seed)
+    terminal = TerminalGame(game, seat, others, _agent(adviser, table), seed, sys.stdin.readline, write)
+    try:
+        write(f"Seed {seed}.\n")
+        terminal.play()
+    except (GameLeftError, KeyboardInterrupt):
+        write("\nYou have left the game.\n")
+    if as_json:
+        game = terminal.game
+        _emit({
+            "seed": seed, "seat": seat, "deals": terminal.num_deals, "scores": game.scores, "debts": game.debts,
+            "winner": game.winner, "record": game.record(),
+        })  # fmt: skip
+
+
+@app.command()
+def rules(
+    name: Annotated[str | None, typer.Argument(help="A variant or a TOML file; auction_pitch if left out.")] = None,
+    show_list: Annotated[bool, typer.Option("--list", help="A table of all variants instead.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Explain a rule set in plain words, what differs from the base game first."""
+    from pitch_env.app.explain import VARIANT_COLUMNS, explain, variant_rows
+    from pitch_env.rules import VARIANTS
+
+    if show_list:
+        if name is not None:
+            raise CommandError("give a name or --list, not both")
+        if as_json:
+            _emit({variant: rules.to_dict() for variant, rules in VARIANTS.items()})
+            return
+        _show_table(VARIANT_COLUMNS, variant_rows())
+        return
+    name = name or "auction_pitch"
+    table_rules = _rules(name)
+    if as_json:
+        _emit(table_rules.to_dict())
+    else:
+        typer.echo(explain(table_rules, name))
+
+
+if __name__ == "__main__":
+    main()

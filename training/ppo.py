@@ -1,0 +1,626 @@
+"""Self-play PPO, to be read from top to bottom: rollout, advantages, update, and the loop around them.
+
+All seats share one network. An episode is one deal; a seat is paid on its own last decision; the critic sees all
+hands while it learns, and is not needed to play (Schulman et al. 2017).
+
+Everything random is a function of the seed and the iteration, so that a resumed run goes on exactly as if it had
+not been stopped (on one thread, bit for bit).
+
+Axis letters: N deals, R rows (decisions that had a choice), B minibatch, F observation, G full state, A actions.
+"""
+
+import copy
+import json
+import signal
+import threading
+import time
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numba
+import numpy as np
+import torch
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+from torch import Tensor, nn
+from torch.utils.tensorboard import SummaryWriter
+
+from agents.neural import CheckpointError, NeuralAgent, read_checkpoint, write_checkpoint
+from agents.relabel import relabelling
+from agents.sampling import sample
+from pitch_env.actions import NUM_ACTIONS
+from pitch_env.agent import make_agent
+from pitch_env.engine.jit import mix
+from pitch_env.engine.state import STATE
+from pitch_env.engine.tables import compile_rules
+from pitch_env.observation import VIEW, layout_of
+from pitch_env.rules import Rules, RulesError, variant
+from training import selfplay
+from training.evaluate import play_match
+from training.network import ResidualMLP, arrays_of
+
+Positive = Annotated[int, Field(ge=1)]
+Fraction = Annotated[float, Field(ge=0, le=1)]
+NonNegative = Annotated[float, Field(ge=0)]
+
+
+class ConfigError(ValueError):
+    """A training config that is malformed; the message names the file, the key and what was expected."""
+
+
+class Config(BaseModel):
+    """One training run."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    rules: str | dict[str, Any] = "auction_pitch"
+    """A variant's name, or a table with ``base`` and fields of ``Rules`` over it."""
+    seed: int = 0
+    """Decides everything random."""
+    frames: Positive = 20_000_000
+    """Decisions to learn from, forced moves left out."""
+    deals: Positive = 2048
+    """Deals of a rollout."""
+    width: Positive = 256
+    """Width of the networks' layers."""
+    depth: Positive = 2
+    """Layers of each network before its last."""
+    learning_rate: NonNegative = 1e-3
+    """Adam's step size at the start."""
+    final_learning_rate: NonNegative = 1e-4
+    """At the end; linear in between."""
+    epochs: Positive = 2
+    """Passes over a rollout."""
+    minibatch: Positive = 4096
+    """Decisions of a gradient step."""
+    clip: NonNegative = 0.2
+    """PPO's clip range of the probability ratio."""
+    lam: Fraction = 0.95
+    """λ of the advantage estimates; there is no discount."""
+    entropy: NonNegative = 0.02
+    """Weight of the entropy bonus at the start."""
+    final_entropy: NonNegative = 0.002
+    """At the end; linear in between."""
+    value_weight: NonNegative = 0.5
+    """Weight of the critic's loss."""
+    max_grad_norm: NonNegative = 0.5
+    """Gradients of actor and critic are each clipped to this norm."""
+    reward_scale: NonNegative = 0.25
+    """Points are multiplied by this for the critic."""
+    max_kl: NonNegative = 0.05
+    """An update stops after a pass whose mean KL divergence from the rollout's policy is beyond this."""
+    threads: Positive = 2
+    """Torch threads."""
+    bf16: bool = True
+    """Networks compute in bfloat16 (weights and losses stay float32)."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """Where the networks are."""
+    opponents: tuple[str, ...] = ("random", "greedy", "rule")
+    """Agents against which strength is measured."""
+    evaluate_every: Positive = 1_500_000
+    """Decisions between measurements, each of which also writes a checkpoint."""
+    evaluate_deals: Positive = 2000
+    """Duplicate deals of a measurement against the last opponent."""
+    final_deals: Positive = 20_000
+    """Duplicate deals against each opponent at the end."""
+
+
+@dataclass
+class Setting:
+    """What stays the same through a run: rules, tables and sizes, in the forms that each part wants."""
+
+    config: Config
+    rules: Rules
+    device: torch.device
+    tables: Any = field(init=False)
+    layout: Any = field(init=False)
+    kind: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tables = compile_rules(self.rules)
+        self.layout = layout_of(self.rules)
+        self.kind = relabelling(self.rules)
+
+
+class Networks:
+    """Actor, critic, and the optimiser of both."""
+
+    def __init__(self, setting: Setting) -> None:
+        config, layout = setting.config, setting.layout
+        torch.manual_seed(config.seed)
+        self.actor = ResidualMLP(layout.size, config.width, config.depth, NUM_ACTIONS, 0.01).to(setting.device)
+        self.critic = ResidualMLP(layout.state_size, config.width, config.depth, 1, 1.0).to(setting.device)
+        parameters = [*self.actor.parameters(), *self.critic.parameters()]
+        self.optimizer = torch.optim.Adam(parameters, lr=config.learning_rate, eps=1e-5, fused=True)
+
+
+class Rows:
+    """The decisions of one rollout, in arrays that are used again by the next and grow when they must.
+
+    full (R, G) uint8 full states, whose first F numbers are the observation; masks (R, A) uint8; legal (R, 2) int64
+    sets of legal cards and calls; orders (R, 4) int8 labels of suits; seats (R,) int8; actions (R,) int64, suits
+    relabelled; log_probs, rewards, values, advantages, returns (R,) float32; next_row (R,) int64.
+    """
+
+    def __init__(self, setting: Setting) -> None:
+        num_deals, room = setting.config.deals, setting.config.deals * setting.rules.players * 8
+        self.num = 0
+        self.full = np.zeros((room, setting.layout.state_size), np.uint8)
+        self.masks = np.zeros((room, NUM_ACTIONS), np.uint8)
+        self.legal = np.zeros((room, 2), np.int64)
+        self.orders = np.zeros((room, 4), np.int8)
+        self.seats = np.zeros(room, np.int8)
+        self.actions = np.zeros(room, np.int64)
+        self.log_probs = np.zeros(room, np.float32)
+        self.rewards = np.zeros(room, np.float32)
+        self.values = np.zeros(room, np.float32)
+        self.advantages = np.zeros(room, np.float32)
+        self.returns = np.zeros(room, np.float32)
+        self.next_row = np.zeros(room, np.int64)
+        # Of the deals: states, which of them go on, each seat's last row, and room for a view and its relabelled copy.
+        self.states = np.zeros(num_deals, STATE)
+        self.active = np.zeros(num_deals, np.int64)
+        self.last_row = np.zeros((num_deals, 8), np.int64)
+        self.views = np.zeros(2, VIEW)
+
+    def reserve(self, room: int) -> None:
+        """Makes room for so many rows."""
+        if room <= len(self.actions):
+            return
+        for name, array in vars(self).items():
+            if isinstance(array, np.ndarray) and name not in ("states", "active", "last_row", "views"):
+                grown = np.zeros((room + room // 2, *array.shape[1:]), array.dtype)
+                grown[: self.num] = array[: self.num]
+                setattr(self, name, grown)
+
+
+class Profile:
+    """Seconds spent by phase."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Adds the time of a ``with`` block to a phase."""
+        began = time.perf_counter()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - began
+
+
+def inputs(rows: Rows, first: int, end: int, size: int, setting: Setting) -> Tensor:
+    """Returns the first ``size`` numbers of some rows' full states, on the device, in the type networks compute in."""
+    dtype = torch.bfloat16 if setting.config.bf16 else torch.float32
+    return torch.from_numpy(rows.full[first:end, :size]).to(setting.device).to(dtype)
+
+
+def inference_copy(network: nn.Module, setting: Setting) -> nn.Module:
+    """Returns a copy of a network to be asked, not trained, in the type networks compute in."""
+    twin = copy.deepcopy(network).requires_grad_(False)
+    return twin.bfloat16() if setting.config.bf16 else twin
+
+
+@torch.inference_mode()
+def rollout(actor: nn.Module, setting: Setting, rows: Rows, iteration: int, profile: Profile) -> None:
+    """Plays N whole deals with the actor in all seats; modifies ``rows``."""
+    config, size = setting.config, setting.layout.size
+    rows.num = 0
+    with profile.phase("rollout: network"):
+        policy = inference_copy(actor, setting)
+    with profile.phase("rollout: engine"):
+        going = selfplay.begin(
+            rows.states, setting.tables, config.seed, iteration * config.deals, rows.active, rows.last_row
+        )
+    key = mix(mix(config.seed, iteration), 1)
+    step = 0
+    while going > 0:
+        first, end = rows.num, rows.num + going
+        rows.reserve(end)
+        with profile.phase("rollout: engine"):
+            selfplay.observe(
+                rows.states, setting.tables, setting.layout.table, setting.kind, False, rows.active, going, rows.views,
+                first, rows.full, rows.masks, rows.legal, rows.orders, rows.seats, rows.last_row, rows.next_row,
+                rows.rewards,
+            )  # fmt: skip
+        with profile.phase("rollout: network"):
+            logits = policy(inputs(rows, first, end, size, setting)).float().cpu().numpy()
+        with profile.phase("rollout: engine"):
+            sample(
+                logits, rows.legal[first:end], int(mix(key, step)), False, rows.actions[first:end],
+                rows.log_probs[first:end],
+            )  # fmt: skip
+            going = selfplay.act(
+                rows.states, setting.tables, rows.active, going, first, rows.actions, rows.orders, rows.last_row,
+                config.reward_scale, rows.rewards,
+            )  # fmt: skip
+        rows.num = end
+        step += 1
+
+
+@torch.inference_mode()
+def advantages(critic: nn.Module, setting: Setting, rows: Rows, profile: Profile) -> None:
+    """Asks the critic for the value of every row, and estimates advantages and returns; modifies ``rows``."""
+    with profile.phase("advantages: network"):
+        judge = inference_copy(critic, setting)
+        for first in range(0, rows.num, 8192):
+            end = min(first + 8192, rows.num)
+            values = judge(inputs(rows, first, end, setting.layout.state_size, setting))
+            rows.values[first:end] = values.float().squeeze(1).cpu().numpy()
+    with profile.phase("advantages: engine"):
+        selfplay.advantages(
+            rows.values, rows.rewards, rows.next_row, rows.num, setting.config.lam, rows.advantages, rows.returns
+        )
+
+
+@dataclass
+class Batch:
+    """B decisions as tensors on the device."""
+
+    full: Tensor
+    masks: Tensor
+    actions: Tensor
+    log_probs: Tensor
+    advantages: Tensor
+    returns: Tensor
+
+
+def policy_terms(logits: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
+    """Returns the log-probabilities (B,) of the actions taken and the entropies (B,) of masked policies."""
+    log_policy = torch.log_softmax(logits.masked_fill(batch.masks == 0, -1e9), dim=1)
+    entropy = -(log_policy.exp() * log_policy).sum(dim=1)
+    return log_policy.gather(1, batch.actions[:, None]).squeeze(1), entropy
+
+
+def losses(
+    networks: Networks, setting: Setting, batch: Batch, entropy_weight: float
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """Returns the loss of a minibatch (PPO's clipped objective, entropy bonus, critic) and what to log of it."""
+    config = setting.config
+    with torch.autocast(setting.device.type, torch.bfloat16, enabled=config.bf16):
+        logits = networks.actor(batch.full[:, : setting.layout.size])
+        values = networks.critic(batch.full)
+    log_probs, entropy = policy_terms(logits.float(), batch)
+    log_ratio = log_probs - batch.log_probs
+    ratio = log_ratio.exp()
+    clipped = ratio.clamp(1 - config.clip, 1 + config.clip)
+    policy_loss = -torch.minimum(ratio * batch.advantages, clipped * batch.advantages).mean()
+    value_loss = (values.float().squeeze(1) - batch.returns).square().mean()
+    loss = policy_loss - entropy_weight * entropy.mean() + config.value_weight * value_loss
+    log = {
+        "policy": policy_loss.detach(),
+        "value": value_loss.detach(),
+        "entropy": entropy.detach().mean(),
+        "kl": (ratio.detach() - 1 - log_ratio.detach()).mean(),
+        "clipped": ((ratio.detach() - 1).abs() > config.clip).float().mean(),
+    }
+    return loss, log
+
+
+def update(
+    networks: Networks, setting: Setting, rows: Rows, iteration: int, done: float, profile: Profile
+) -> dict[str, float]:
+    """Improves actor and critic on one rollout; returns means of what :func:`losses` logs over the last pass.
+
+    ``done`` is the share of the run that is over: the schedules go by it.
+    """
+    config, device = setting.config, setting.device
+    entropy_weight = config.entropy + done * (config.final_entropy - config.entropy)
+    for group in networks.optimizer.param_groups:
+        group["lr"] = config.learning_rate + done * (config.final_learning_rate - config.learning_rate)
+    with profile.phase("update: batches"):
+        arrays = (rows.full, rows.masks, rows.actions, rows.log_probs, rows.advantages, rows.returns)
+        data = Batch(*(torch.from_numpy(array[: rows.num]).to(device) for array in arrays))
+        data.advantages = (data.advantages - data.advantages.mean()) / (data.advantages.std() + 1e-8)
+        generator = torch.Generator().manual_seed(int(mix(mix(config.seed, iteration), 2)))
+    log: dict[str, float] = {}
+    for _ in range(config.epochs):
+        sums: dict[str, Tensor] = {}
+        parts = torch.randperm(rows.num, generator=generator).chunk(max(1, round(rows.num / config.minibatch)))
+        for part in parts:
+            with profile.phase("update: batches"):
+                index = part.to(device)
+                batch = Batch(*(tensor[index] for tensor in vars(data).values()))
+                batch.full = batch.full.to(torch.bfloat16 if config.bf16 else torch.float32)
+            with profile.phase("update: network"):
+                loss, terms = losses(networks, setting, batch, entropy_weight)
+                networks.optimizer.zero_grad()
+                loss.backward()
+                for network in (networks.actor, networks.critic):
+                    nn.utils.clip_grad_norm_(network.parameters(), config.max_grad_norm)
+                networks.optimizer.step()
+            for name, term in terms.items():
+                sums[name] = sums.get(name, torch.zeros_like(term)) + term
+        log = {name: float(term) / len(parts) for name, term in sums.items()}
+        if log["kl"] > config.max_kl:
+            break
+    spread = rows.returns[: rows.num].var()
+    residue = (rows.returns[: rows.num] - rows.values[: rows.num]).var()
+    return log | {"explained variance": float(1 - residue / spread) if spread > 0 else 0.0}
+
+
+# The loop around them
+
+
+class Run:
+    """One training run: its folder, where it is, what it has measured."""
+
+    def __init__(self, folder: Path, setting: Setting) -> None:
+        self.folder = folder
+        self.setting = setting
+        self.networks = Networks(setting)
+        self.iteration = 0
+        self.frames = 0
+        self.seconds = 0.0
+        self.curve: list[dict[str, float]] = []
+
+    @property
+    def checkpoint(self) -> Path:
+        """File of the newest checkpoint."""
+        return self.folder / "checkpoint.safetensors"
+
+    def save(self) -> None:
+        """Writes the checkpoint: networks, optimiser, and where the run is."""
+        tensors = arrays_of(self.networks.actor, "actor.") | arrays_of(self.networks.critic, "critic.")
+        names = [*(f"actor.{name}" for name, _ in self.networks.actor.named_parameters())]
+        names += [f"critic.{name}" for name, _ in self.networks.critic.named_parameters()]
+        moments = self.networks.optimizer.state_dict()["state"]
+        for number, name in enumerate(names):
+            for key, value in moments.get(number, {}).items():
+                tensors[f"optimizer.{name}.{key}"] = value.cpu().float().numpy()
+        about = {
+            "rules": self.setting.rules.to_dict(),
+            "config": self.setting.config.model_dump(mode="json"),
+            "seed": self.setting.config.seed,
+            "iteration": self.iteration,
+            "frames": self.frames,
+            "seconds": self.seconds,
+            "curve": self.curve,
+            "universal": False,
+            "sees_scores": False,
+        }
+        write_checkpoint(self.checkpoint, tensors, about)
+
+    def load(self) -> None:
+        """Goes on from the checkpoint.
+
+        Raises:
+            CheckpointError: if it cannot be read, or its config is another one.
+        """
+        tensors, about = read_checkpoint(self.checkpoint)
+        mine = self.setting.config.model_dump(mode="json")
+        theirs = about.get("config", {})
+        wrong = [key for key in mine if mine[key] != theirs.get(key) and key not in ("threads", "device")]
+        if wrong:
+            raise CheckpointError(f"{self.checkpoint} was made with another config: {', '.join(wrong)} differ")
+        for prefix in ("actor", "critic"):
+            network: nn.Module = getattr(self.networks, prefix)
+            network.load_state_dict(
+                {name: torch.from_numpy(tensors[f"{prefix}.{name}"]) for name in network.state_dict()}
+            )
+        names = [f"{p}.{n}" for p in ("actor", "critic") for n, _ in getattr(self.networks, p).named_parameters()]
+        kept = self.networks.optimizer.state_dict()
+        kept["state"] = {
+            number: {
+                key: torch.from_numpy(tensors[f"optimizer.{name}.{key}"]) for key in ("step", "exp_avg", "exp_avg_sq")
+            }
+            for number, name in enumerate(names)
+            if f"optimizer.{name}.step" in tensors
+        }
+        self.networks.optimizer.load_state_dict(kept)
+        self.iteration, self.frames, self.seconds = about["iteration"], about["frames"], about["seconds"]
+        self.curve = about["curve"]
+
+    def agent(self) -> NeuralAgent:
+        """Returns the actor as an agent."""
+        return NeuralAgent(arrays_of(self.networks.actor, ""), self.setting.rules)
+
+    def measure(self, opponent: str, num_deals: int) -> dict[str, float]:
+        """Plays a duplicate match against an agent; returns mean margin and 95 % interval."""
+        rules = self.setting.rules
+        # Deals that no rollout has seen: training uses the seed itself.
+        match = play_match(rules, self.agent(), make_agent(opponent, rules), num_deals, ~self.setting.config.seed)
+        return {"mean": match.mean, "low": match.interval[0], "high": match.interval[1]}
+
+
+def load_config(path: Path | str, seed: int | None = None) -> tuple[Config, Rules]:
+    """Reads a config (TOML) and the rules that it names.
+
+    Raises:
+        ConfigError: if there is no such file, it is not TOML, or a key or value is refused.
+    """
+    path = Path(path)
+    try:
+        fields = tomllib.loads(path.read_text(encoding="utf-8"))
+        config = Config(**fields if seed is None else {**fields, "seed": seed})
+        table = {"base": config.rules} if isinstance(config.rules, str) else dict(config.rules)
+        rules = variant(table.pop("base", "auction_pitch"), **table)
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror or error}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is not TOML: {error}") from None
+    except ValidationError as error:
+        lines = [f"{'.'.join(map(str, e['loc']))}={e['input']!r:.80}: {e['msg']}" for e in error.errors()]
+        raise ConfigError(f"{path}: {'; '.join(lines)}") from None
+    except (RulesError, TypeError) as error:
+        raise ConfigError(f"{path}: {error}") from None
+    return config, rules
+
+
+def train(
+    config_path: Path | str,
+    run: Path | str | None = None,
+    resume: bool = False,
+    seed: int | None = None,
+    profile: bool = False,
+) -> dict[str, Any]:
+    """Trains from a config file, and measures the result.
+
+    Args:
+        config_path: a TOML file with keys of :class:`Config`.
+        run: folder of the run; ``runs/NAME-seedS`` if left out, with a number behind it where that exists.
+        resume: go on from the folder's checkpoint.
+        seed: over the config's.
+        profile: print seconds by phase at the end.
+
+    Returns:
+        What ``pitch train --json`` prints: run, frames, seconds, checkpoint, strength (agent to mean and interval).
+
+    Raises:
+        ValueError: if config, rules or checkpoint are refused, or a folder is there that is not to be resumed.
+        KeyboardInterrupt: on Ctrl-C, once the iteration is finished and its checkpoint written.
+    """
+    config, rules = load_config(config_path, seed)
+    has_cuda = torch.cuda.is_available() and config.device != "cpu"
+    if config.device == "cuda" and not has_cuda:
+        raise ConfigError(f"{config_path}: device='cuda', but torch sees no such device")
+    torch.set_num_threads(config.threads)
+    numba.set_num_threads(min(config.threads, numba.config.NUMBA_NUM_THREADS))
+    folder = _run_folder(Path(config_path).stem, config.seed, run, resume)
+    state = Run(folder, Setting(config, rules, torch.device("cuda" if has_cuda else "cpu")))
+    if resume:
+        state.load()
+    folder.mkdir(parents=True, exist_ok=True)
+    _write(folder / "config.toml", Path(config_path).read_text(encoding="utf-8"))
+    timer = Profile()
+    _learn(state, timer)
+    strength = _final_strength(state)
+    result = {
+        "run": str(folder),
+        "frames": state.frames,
+        "seconds": round(state.seconds, 1),
+        "checkpoint": str(state.checkpoint),
+        "strength": strength,
+    }
+    _write(folder / "result.json", json.dumps(result | {"curve": state.curve}, indent=1))
+    if profile:
+        _print_profile(timer)
+    return result
+
+
+def _run_folder(name: str, seed: int, run: Path | str | None, resume: bool) -> Path:
+    folder = Path(run) if run is not None else Path("runs") / f"{name}-seed{seed}"
+    if resume:
+        if not (folder / "checkpoint.safetensors").exists():
+            raise CheckpointError(f"{folder} has no checkpoint.safetensors to resume from")
+        return folder
+    if run is None:
+        number = 1
+        while folder.exists():
+            number += 1
+            folder = Path("runs") / f"{name}-seed{seed}-{number}"
+    elif (folder / "checkpoint.safetensors").exists():
+        raise CheckpointError(f"{folder} has a checkpoint already: resume it, or name another folder")
+    return folder
+
+
+def _write(path: Path, text: str) -> None:
+    """Writes a text file to a temporary name and renames it."""
+    temporary = path.with_name(path.name + ".tmp")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
+
+
+class _Interrupt:
+    """Turns the first Ctrl-C into a request to stop after the iteration; the second stops at once."""
+
+    def __enter__(self) -> "_Interrupt":
+        self.asked = False
+        self._before: Any = None
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._ask)
+        return self
+
+    def _ask(self, number: int, frame: Any) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+
+    def __exit__(self, *exception: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+
+def _learn(state: Run, timer: Profile) -> None:
+    """Iterates until the frames are done, with a progress bar, measurements, logs and checkpoints."""
+    config, setting = state.setting.config, state.setting
+    rows = Rows(setting)
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f} decisions"),
+        TimeElapsedColumn(), TimeRemainingColumn(), TextColumn("{task.fields[strength]}"),
+    )  # fmt: skip
+    with (
+        _Interrupt() as interrupt,
+        SummaryWriter(str(state.folder / "tensorboard")) as writer,
+        Progress(*columns, console=console) as progress,
+    ):
+        task = progress.add_task(state.folder.name, total=config.frames, completed=state.frames, strength="")
+        while state.frames < config.frames:
+            began = time.perf_counter()
+            before = state.frames // config.evaluate_every
+            rollout(state.networks.actor, setting, rows, state.iteration, timer)
+            advantages(state.networks.critic, setting, rows, timer)
+            done = min(1.0, state.frames / config.frames)
+            log = update(state.networks, setting, rows, state.iteration, done, timer)
+            state.iteration += 1
+            state.frames += rows.num
+            seconds = time.perf_counter() - began
+            state.seconds += seconds
+            _log(writer, state, log | {"decisions a second": rows.num / seconds})
+            progress.update(task, completed=min(state.frames, config.frames))
+            if state.frames // config.evaluate_every > before:
+                with timer.phase("measuring"):
+                    text = _measure(writer, state)
+                progress.update(task, strength=text)
+                state.save()
+            if interrupt.asked:
+                state.save()
+                raise KeyboardInterrupt
+        state.save()
+
+
+def _log(writer: SummaryWriter, state: Run, log: dict[str, float]) -> None:
+    for name, value in log.items():
+        writer.add_scalar(f"train/{name.replace(' ', '_')}", value, state.frames)
+
+
+def _measure(writer: SummaryWriter, state: Run) -> str:
+    """Measures strength against the last opponent of the config; returns it in words."""
+    opponent = state.setting.config.opponents[-1]
+    margin = state.measure(opponent, state.setting.config.evaluate_deals)
+    state.curve.append({"frames": state.frames, "seconds": round(state.seconds, 1), **margin})
+    writer.add_scalar(f"strength/{opponent}", margin["mean"], state.frames)
+    half = (margin["high"] - margin["low"]) / 2
+    return f"v {opponent} {margin['mean']:+.2f} ± {half:.2f}"
+
+
+def _final_strength(state: Run) -> dict[str, dict[str, Any]]:
+    """Measures against every opponent, and prints the table."""
+    strength = {}
+    table = Table("against", "points a deal", "95 % interval", title="Strength, duplicate deals")
+    for opponent in state.setting.config.opponents:
+        margin = state.measure(opponent, state.setting.config.final_deals)
+        strength[opponent] = {"mean": margin["mean"], "interval": [margin["low"], margin["high"]]}
+        table.add_row(opponent, f"{margin['mean']:+.3f}", f"{margin['low']:+.3f} … {margin['high']:+.3f}")
+    Console(stderr=True).print(table)
+    return strength
+
+
+def _print_profile(timer: Profile) -> None:
+    table = Table("phase", "seconds", "share", title="Where the time went")
+    total = sum(timer.seconds.values())
+    for name, seconds in timer.seconds.items():
+        table.add_row(name, f"{seconds:.1f}", f"{seconds / total:.0%}")
+    Console(stderr=True).print(table)
+
+
+if __name__ == "__main__":
+    import sys
+
+    train(sys.argv[1])

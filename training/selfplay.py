@@ -1,0 +1,145 @@
+"""Deals played by one network in all seats, compiled: what it observes, what it does, and each seat's returns.
+
+A *row* is one decision that had a choice; forced moves are played and not learned from. Rows of a rollout stand in
+the order in which they were met, so a seat's next row always stands behind.
+
+Axis letters: N deals, R rows, F numbers of an observation, G of a full state, A actions.
+"""
+
+from typing import Any
+
+from agents.relabel import hide_scores, original_action, relabel, relabel_set, suit_order
+from pitch_env.cards import NUM_FACES
+from pitch_env.engine.jit import kernel, num_cards
+from pitch_env.engine.state import OVER
+from pitch_env.engine.step import apply, legal, nth_action, start, write_mask
+from pitch_env.observation import encode, look, put_set
+
+
+@kernel
+def play_forced(s: Any, r: Any) -> None:
+    """Plays while the seat to act has one legal action only."""
+    while s.phase != OVER:
+        cards, calls = legal(s, r)
+        if num_cards(cards) + num_cards(calls) > 1:
+            return
+        apply(s, r, nth_action(cards, calls, 0))
+
+
+@kernel
+def begin(states: Any, rules: Any, seed: int, first_table: int, active: Any, last_row: Any) -> int:
+    """Deals N deals and plays their forced moves; returns how many have a decision.
+
+    Modifies ``states`` (N,), ``active`` (N,) the indices of those deals, ``last_row`` (N, 8) each seat's last row.
+    """
+    num_active = 0
+    for i in range(len(states)):
+        start(states[i], rules[0], seed, first_table + i)
+        play_forced(states[i], rules[0])
+        last_row[i] = -1
+        if states[i].phase != OVER:
+            active[num_active] = i
+            num_active += 1
+    return num_active
+
+
+@kernel
+def encode_others(s: Any, r: Any, seat: int, m: Any, order: Any, full: Any) -> None:
+    """Writes the other seats' hands, relabelled, behind an observation; modifies ``full`` (G,)."""
+    full[m.size : m.state_size] = 0
+    other = seat
+    for k in range(r.players - 1):
+        other = other + 1 if other + 1 < r.players else 0
+        start_at = m.hands + k * m.decks * NUM_FACES
+        put_set(full, start_at, relabel_set(s.hands[other], order))
+        if m.decks == 2:
+            put_set(full, start_at + NUM_FACES, relabel_set(s.hand_dups[other], order))
+
+
+@kernel
+def observe(
+    states: Any, rules: Any, layout: Any, kind: int, sees_scores: bool, active: Any, num_active: int, views: Any,
+    first_row: int, full: Any, masks: Any, legal_sets: Any, orders: Any, seats: Any, last_row: Any, next_row: Any, rewards: Any,
+) -> None:  # fmt: skip
+    """Writes a row for the seat to act of each active deal.
+
+    Modifies, from ``first_row`` on, ``full`` (R, G) uint8 full states that begin with the observation,
+    ``masks`` (R, A) uint8, ``legal_sets`` (R, 2) int64, ``orders`` (R, 4) int8, ``seats`` (R,) int8, ``next_row`` (R,) int64 the seat's next
+    row or -1, ``rewards`` (R,) float32 zero; and ``views`` (2,) VIEW scratch, ``last_row`` (N, 8).
+    """
+    r = rules[0]
+    for j in range(num_active):
+        i = active[j]
+        row = first_row + j
+        s = states[i]
+        seat = s.seat
+        look(s, r, seat, views[0])
+        suit_order(views[0], kind, orders[row])
+        views[1] = views[0]
+        relabel(views[0], r, orders[row], views[1])
+        if not sees_scores:
+            hide_scores(views[1])
+        encode(views[1], layout[0], full[row])
+        encode_others(s, r, seat, layout[0], orders[row], full[row])
+        write_mask(views[1].legal_cards, views[1].legal_calls, masks[row])
+        legal_sets[row, 0] = views[1].legal_cards
+        legal_sets[row, 1] = views[1].legal_calls
+        seats[row] = seat
+        next_row[row] = -1
+        rewards[row] = 0.0
+        if last_row[i, seat] >= 0:
+            next_row[last_row[i, seat]] = row
+        last_row[i, seat] = row
+
+
+@kernel
+def act(
+    states: Any, rules: Any, active: Any, num_active: int, first_row: int, actions: Any, orders: Any, last_row: Any,
+    scale: float, rewards: Any,
+) -> int:  # fmt: skip
+    """Does the actions of the active deals' rows and the forced moves after them; returns how many go on.
+
+    A deal that ends pays each seat on that seat's own last row: the change of its side's score minus the mean of the
+    other sides', times ``scale``. Modifies ``states``, ``active`` and ``rewards`` (R,).
+    """
+    r = rules[0]
+    going = 0
+    for j in range(num_active):
+        i = active[j]
+        row = first_row + j
+        s = states[i]
+        apply(s, r, original_action(actions[row], orders[row]))
+        play_forced(s, r)
+        if s.phase == OVER:
+            for seat in range(r.players):
+                if last_row[i, seat] >= 0:
+                    rewards[last_row[i, seat]] = scale * net_points(s, r, r.side_of[seat])
+        else:
+            active[going] = i
+            going += 1
+    return going
+
+
+@kernel
+def net_points(s: Any, r: Any, side: int) -> float:
+    """Returns what a side scored in a deal, minus the mean of the other sides."""
+    others = 0
+    for other in range(r.sides):
+        if other != side:
+            others += s.points[other]
+    return s.points[side] - others / (r.sides - 1)
+
+
+@kernel
+def advantages(values: Any, rewards: Any, next_row: Any, num_rows: int, lam: float, out: Any, returns: Any) -> None:
+    """Generalised advantage estimation along each seat's own rows, undiscounted (Schulman et al. 2016).
+
+    Modifies ``out`` (R,) and ``returns`` (R,) float32.
+    """
+    for row in range(num_rows - 1, -1, -1):
+        after = next_row[row]
+        if after < 0:
+            out[row] = rewards[row] - values[row]
+        else:
+            out[row] = rewards[row] + values[after] - values[row] + lam * out[after]
+        returns[row] = out[row] + values[row]

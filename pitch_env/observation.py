@@ -11,16 +11,18 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numba import prange
 from numpy.typing import NDArray
 
 from pitch_env.actions import BID_0, FIRST_CALL, MAX_BID, NUM_ACTIONS, PASS, SMUDGE
 from pitch_env.cards import JACK, NUM_FACES, NUM_RANKS
 from pitch_env.engine.blocks import bytes_of, copy, spread, turn, turn_seats
-from pitch_env.engine.jit import ONE, first_card, inlined_kernel, kernel, num_cards
+from pitch_env.engine.jit import ONE, below, first_card, inlined_kernel, kernel, mix, num_cards, parallel_kernel
 from pitch_env.engine.state import (
-    AUCTION, EXCHANGE, MAX_PACK, MAX_SEATS, NO_CALL, NO_CARD, NO_SEAT, NO_SUIT, SMUDGE_BID, WIDOW, record_type,
+    AUCTION, EXCHANGE, MAX_PACK, MAX_SEATS, NO_CALL, NO_CARD, NO_SEAT, NO_SUIT, OVER, SMUDGE_BID, WIDOW,
+    record_type,
 )  # fmt: skip
-from pitch_env.engine.step import legal, write_mask
+from pitch_env.engine.step import advance, apply, legal, nth_action, num_legal, write_mask
 from pitch_env.engine.tables import WIDOW_AFTER_FIRST_TRICK, WIDOW_TO_PITCHER
 from pitch_env.rules import ITEMS, Rules
 
@@ -650,6 +652,51 @@ def full_states(states, rules, layout, seats, full):
         look(states[i], r, seats[i], views[0])
         encode(views[0], layout[0], full[i])
         encode_hidden(states[i], r, seats[i], layout[0], full[i])
+
+
+@kernel
+def play_random_observed(states, rules, layout, views, observations, masks, key, num_steps, whole_games):
+    """Steps N games in turn with random legal actions, as ``play_random_batch``; returns the number of deals finished.
+
+    Before every action the view, observation and mask of the seat to act are written: modifies ``states`` (N,),
+    ``views`` (N,), ``observations`` (N, F) uint8, ``masks`` (N, NUM_ACTIONS) int8.
+    """
+    deals = 0
+    for k in range(num_steps):
+        for i in range(len(states)):
+            deals += step_observed(states, i, rules, layout, views, observations, masks, mix(key + i, k), whole_games)
+    return deals
+
+
+@kernel
+def step_observed(states, i, rules, layout, views, observations, masks, bits, whole_games):
+    """Observes game *i*, plays a random action and deals again after the last; tells whether the deal was over."""
+    s, r, v = states[i], rules[0], views[i]
+    observe(states, i, s.seat, rules, layout, views, observations, masks)
+    cards, calls = v.legal_cards, v.legal_calls
+    apply(s, r, nth_action(cards, calls, below(bits, num_legal(cards, calls))))
+    if s.phase != OVER:
+        return 0
+    advance(s, r, whole_games)
+    return 1
+
+
+@parallel_kernel
+def play_random_observed_threads(states, rules, layout, views, observations, masks, key, num_steps, whole_games):
+    """The same spread over threads: each game plays its steps on its own; bit for bit what one thread gives."""
+    deals = 0
+    for i in prange(len(states)):
+        deals += play_one_observed(states, i, rules, layout, views, observations, masks, key, num_steps, whole_games)
+    return deals
+
+
+@kernel
+def play_one_observed(states, i, rules, layout, views, observations, masks, key, num_steps, whole_games):
+    """Plays ``num_steps`` random actions in game *i*; returns the number of deals finished."""
+    deals = 0
+    for k in range(num_steps):
+        deals += step_observed(states, i, rules, layout, views, observations, masks, mix(key + i, k), whole_games)
+    return deals
 
 
 def mask_of(view: Any) -> NDArray[np.int8]:

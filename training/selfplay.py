@@ -46,7 +46,7 @@ def begin(states: Any, rules: Any, seed: int, first_table: int, active: Any, las
 @kernel
 def encode_others(s: Any, r: Any, seat: int, m: Any, order: Any, full: Any) -> None:
     """Writes the other seats' hands, relabelled, behind an observation; modifies ``full`` (G,)."""
-    full[m.size : m.state_size] = 0
+    full[m.num_bits : m.state_size] = 0
     other = seat
     for k in range(r.players - 1):
         other = other + 1 if other + 1 < r.players else 0

@@ -16,9 +16,7 @@ from pitch_env.observation import VIEW, layout_of
 from training import selfplay
 
 WORKED_DEAL = ["AH KH KS 5C 6D 2S", "4H JH 9S TC TS 7C", "5H QH TD 8C QD 4C", "6H 8H 3H 4S AD JC"]
-WORKED_PLAY = (
-    "bid 3,pass,pass,pass,AH,4H,5H,6H,KH,JH,QH,8H,KS,9S,TD,4S,5C,TC,8C,3H,AD,6D,TS,QD,JC,2S,7C,4C".split(",")
-)  # fmt: skip
+WORKED_PLAY = "bid 3;pass;pass;pass;AH;4H;5H;6H;KH;JH;QH;8H;KS;9S;TD;4S;5C;TC;8C;3H;AD;6D;TS;QD;JC;2S;7C;4C"
 
 
 class Rows:
@@ -55,7 +53,7 @@ def test_a_reward_belongs_to_the_seats_own_last_decision_in_the_worked_deal():
     states = Game.from_deal(rules, WORKED_DEAL, dealer=3).state().reshape(1)
     rows, decided = Rows(rules, 1), []
     going, row = 1, 0
-    script = iter(WORKED_PLAY)
+    script = iter(WORKED_PLAY.split(";"))
     follow = Game.from_deal(rules, WORKED_DEAL, dealer=3)
     while going:
         rows.observe(states, rules, going, row)

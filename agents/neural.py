@@ -92,7 +92,8 @@ def read_checkpoint(path: Path | str) -> tuple[dict[str, NDArray[Any]], dict[str
         raise CheckpointError(f"{path} has not the format {CHECKPOINT_FORMAT}")
     if about.get("env_version") != ENV_VERSION:
         raise CheckpointError(
-            f"{path} was trained on version {about.get('env_version')} of the environment, this is version {ENV_VERSION}"
+            f"{path} was trained on version {about.get('env_version')} of the environment, "
+            f"this is version {ENV_VERSION}"
         )
     return tensors, about
 
@@ -159,7 +160,7 @@ class NeuralAgent:
         masked = np.where(bits == 1, logits.astype(np.float64), -np.inf)
         weights = np.exp(masked - masked.max(axis=1, keepdims=True))
         relabelled = weights / weights.sum(axis=1, keepdims=True)
-        policy = np.zeros_like(relabelled)
+        policy: NDArray[np.float64] = np.zeros_like(relabelled)
         for action in range(NUM_ACTIONS):
             actions = np.full(len(views), action, np.int64)
             original_actions(actions, orders)

@@ -72,7 +72,7 @@ def pair_colours(order: Any) -> None:
 
 
 @kernel
-def relabel_set(cards: int, order: Any) -> int:
+def relabel_set(cards: int, order: Any) -> Any:
     """Returns a set of cards with its suits relabelled."""
     out = cards & JOKERS
     for suit in range(4):
@@ -81,7 +81,7 @@ def relabel_set(cards: int, order: Any) -> int:
 
 
 @kernel
-def relabel_card(card: int, order: Any) -> int:
+def relabel_card(card: int, order: Any) -> Any:
     """Returns a card with its suit relabelled; a joker, or no card, is itself."""
     if card < 0 or card >= LOW_JOKER:
         return card
@@ -90,13 +90,13 @@ def relabel_card(card: int, order: Any) -> int:
 
 
 @kernel
-def relabel_suit(suit: int, order: Any) -> int:
+def relabel_suit(suit: int, order: Any) -> Any:
     """Returns the label of a suit; no suit and no-trump are themselves."""
     return order[suit] if 0 <= suit < 4 else suit
 
 
 @kernel
-def relabel_calls(calls: int, order: Any) -> int:
+def relabel_calls(calls: int, order: Any) -> Any:
     """Returns a set of calls with the names of suits relabelled."""
     out = calls & ~(0b1111 << FIRST_NAME)
     for suit in range(4):

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from pitch_env.actions import FIRST_CALL, NUM_ACTIONS
 from pitch_env.agent import Agent, ClairvoyantAgent, make_agent
+from pitch_env.engine.deal import next_deal
 from pitch_env.engine.jit import kernel
 from pitch_env.engine.state import MADE, OVER, SMUDGE_BID, STATE
-from pitch_env.engine.step import apply, legal, next_deal, skip_void, start
+from pitch_env.engine.step import apply, legal, skip_void, start
 from pitch_env.engine.tables import compile_rules
 from pitch_env.observation import VIEW, look
 from pitch_env.rules import Rules, load_rules

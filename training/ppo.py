@@ -480,7 +480,7 @@ def train(
     if config.device == "cuda" and not has_cuda:
         raise ConfigError(f"{config_path}: device='cuda', but torch sees no such device")
     torch.set_num_threads(config.threads)
-    numba.set_num_threads(min(config.threads, numba.config.NUMBA_NUM_THREADS))
+    numba.set_num_threads(min(config.threads, numba.get_num_threads()))
     folder = _run_folder(Path(config_path).stem, config.seed, run, resume)
     state = Run(folder, Setting(config, rules, torch.device("cuda" if has_cuda else "cpu")))
     if resume:
@@ -552,9 +552,13 @@ def _learn(state: Run, timer: Profile) -> None:
     rows = Rows(setting)
     console = Console(stderr=True)
     columns = (
-        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f} decisions"),
-        TimeElapsedColumn(), TimeRemainingColumn(), TextColumn("{task.fields[strength]}"),
-    )  # fmt: skip
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:,.0f} of {task.total:,.0f} decisions"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[strength]}"),
+    )
     with (
         _Interrupt() as interrupt,
         SummaryWriter(str(state.folder / "tensorboard")) as writer,

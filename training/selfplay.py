@@ -59,13 +59,14 @@ def encode_others(s: Any, r: Any, seat: int, m: Any, order: Any, full: Any) -> N
 @kernel
 def observe(
     states: Any, rules: Any, layout: Any, kind: int, sees_scores: bool, active: Any, num_active: int, views: Any,
-    first_row: int, full: Any, masks: Any, legal_sets: Any, orders: Any, seats: Any, last_row: Any, next_row: Any, rewards: Any,
+    first_row: int, full: Any, masks: Any, legal_sets: Any, orders: Any, seats: Any, last_row: Any, next_row: Any,
+    rewards: Any,
 ) -> None:  # fmt: skip
     """Writes a row for the seat to act of each active deal.
 
-    Modifies, from ``first_row`` on, ``full`` (R, G) uint8 full states that begin with the observation,
-    ``masks`` (R, A) uint8, ``legal_sets`` (R, 2) int64, ``orders`` (R, 4) int8, ``seats`` (R,) int8, ``next_row`` (R,) int64 the seat's next
-    row or -1, ``rewards`` (R,) float32 zero; and ``views`` (2,) VIEW scratch, ``last_row`` (N, 8).
+    Modifies, from ``first_row`` on, ``full`` (R, G) uint8 full states that begin with the observation, ``masks``
+    (R, A) uint8, ``legal_sets`` (R, 2) int64, ``orders`` (R, 4) int8, ``seats`` (R,) int8, ``next_row`` (R,) int64
+    the seat's next row or -1, ``rewards`` (R,) float32 zero; and ``views`` (2,) VIEW scratch, ``last_row`` (N, 8).
     """
     r = rules[0]
     for j in range(num_active):

@@ -1,0 +1,1 @@
+"""Players: rules of thumb, networks, exact and searching play."""

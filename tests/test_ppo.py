@@ -1,0 +1,193 @@
+"""Training: configs, learning, determinism, exact resume."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from agents.neural import CheckpointError, read_checkpoint  # noqa: E402 - torch is optional
+from pitch_env import VARIANTS  # noqa: E402
+from training.ppo import (  # noqa: E402
+    Batch, Config, ConfigError, Networks, Profile, Rows, Setting, advantages, load_config, policy_terms, rollout, train,
+    update,
+)  # fmt: skip
+
+SMALL = """
+rules = "mini_pitch"
+frames = 6_000
+deals = 64
+width = 16
+depth = 2
+minibatch = 128
+threads = 1
+bf16 = false
+opponents = ["random"]
+evaluate_every = 2_000
+evaluate_deals = 20
+final_deals = 200
+"""
+
+
+@pytest.fixture
+def config(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    return path
+
+
+def weights(folder):
+    tensors, about = read_checkpoint(folder / "checkpoint.safetensors")
+    return {name: array.tobytes() for name, array in tensors.items()}, about
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("frames = 0", r"frames=0"),
+        ("fraims = 5", r"fraims=5: Extra inputs"),
+        ('rules = "whist"', r"no variant 'whist'"),
+        ("rules = {base = 'six_hand', bids = []}", r"bids"),
+        ("frames = ", r"is not TOML"),
+    ],
+)
+def test_a_bad_config_gets_one_error_that_names_it(tmp_path, text, message):
+    path = tmp_path / "bad.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=message) as caught:
+        load_config(path)
+    assert "bad.toml" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_config_names_a_variant_and_may_override_its_fields(tmp_path):
+    path = tmp_path / "six.toml"
+    path.write_text('rules = {base = "six_hand", target = 15}\nseed = 3')
+    config, rules = load_config(path, seed=8)
+    assert rules == VARIANTS["six_hand"].replace(target=15)
+    assert config.seed == 8
+
+
+def test_every_shipped_config_loads():
+    from pathlib import Path
+
+    for path in Path("configs").glob("*.toml"):
+        if path.stem != "house":
+            load_config(path)
+
+
+def test_training_beats_random_at_a_small_game_within_a_minute(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL.replace("6_000", "60_000").replace("deals = 64", "deals = 256").replace("2_000", "30_000"))
+    result = train(path, run=tmp_path / "run")
+    assert result["strength"]["random"]["interval"][0] > 0.2
+    assert json.loads((tmp_path / "run" / "result.json").read_text())["strength"] == result["strength"]
+    assert (tmp_path / "run" / "config.toml").read_text() == path.read_text()
+    assert list((tmp_path / "run" / "tensorboard").iterdir())
+
+
+def test_the_same_seed_gives_the_same_weights(config, tmp_path):
+    for name in ("one", "two"):
+        train(config, run=tmp_path / name)
+    assert weights(tmp_path / "one")[0] == weights(tmp_path / "two")[0]
+    train(config, run=tmp_path / "three", seed=1)
+    assert weights(tmp_path / "three")[0] != weights(tmp_path / "one")[0]
+
+
+def test_a_killed_run_resumes_to_the_same_weights(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL.replace("6_000", "30_000"))
+    train(path, run=tmp_path / "whole")
+    killed = tmp_path / "killed"
+    code = f"from training.ppo import train; train({str(path)!r}, run={str(killed)!r})"
+    process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL)
+    while not (killed / "checkpoint.safetensors").exists():
+        assert process.poll() is None, "the run ended before its first checkpoint"
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not (killed / "result.json").exists()
+    train(path, run=killed, resume=True)
+    mine, whole = weights(killed), weights(tmp_path / "whole")
+    assert mine[0] == whole[0]
+    assert [point["frames"] for point in mine[1]["curve"]] == [point["frames"] for point in whole[1]["curve"]]
+    assert [point["mean"] for point in mine[1]["curve"]] == [point["mean"] for point in whole[1]["curve"]]
+
+
+def test_ctrl_c_leaves_a_run_that_resumes_to_the_same_weights(tmp_path, monkeypatch):
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    train(path, run=tmp_path / "whole")
+    calls = []
+
+    def interrupt(*arguments):
+        calls.append(arguments)
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return rollout(*arguments)
+
+    monkeypatch.setattr("training.ppo.rollout", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        train(path, run=tmp_path / "stopped")
+    monkeypatch.undo()
+    assert weights(tmp_path / "stopped")[1]["iteration"] == 3
+    train(path, run=tmp_path / "stopped", resume=True)
+    assert weights(tmp_path / "stopped")[0] == weights(tmp_path / "whole")[0]
+
+
+def test_a_run_is_not_overwritten_and_not_resumed_with_another_config(config, tmp_path):
+    train(config, run=tmp_path / "run")
+    with pytest.raises(CheckpointError, match="has a checkpoint already"):
+        train(config, run=tmp_path / "run")
+    with pytest.raises(CheckpointError, match="nothing has no checkpoint"):
+        train(config, run=tmp_path / "nothing", resume=True)
+    config.write_text(SMALL.replace("width = 16", "width = 17"))
+    with pytest.raises(CheckpointError, match="width differ"):
+        train(config, run=tmp_path / "run", resume=True)
+
+
+def setting(**fields):
+    config = Config(rules="mini_pitch", deals=64, width=16, bf16=False, minibatch=128, **fields)
+    return Setting(config, VARIANTS["mini_pitch"], torch.device("cpu"))
+
+
+def test_entropy_and_log_probability_of_a_masked_policy_by_hand():
+    logits = torch.log(torch.tensor([[0.5, 0.25, 0.25, 7.0]]))
+    batch = Batch(
+        full=torch.empty(0), masks=torch.tensor([[1, 1, 1, 0]]), actions=torch.tensor([1]), log_probs=torch.empty(0),
+        advantages=torch.empty(0), returns=torch.empty(0),
+    )  # fmt: skip
+    log_probs, entropy = policy_terms(logits, batch)
+    assert log_probs.item() == pytest.approx(np.log(0.25))
+    assert entropy.item() == pytest.approx(1.5 * np.log(2))
+
+
+def test_an_update_makes_well_paid_actions_likelier():
+    here = setting(entropy=0.0, final_entropy=0.0)
+    networks, rows, profile = Networks(here), Rows(here), Profile()
+    rollout(networks.actor, here, rows, 0, profile)
+    advantages(networks.critic, here, rows, profile)
+    log = update(networks, here, rows, 0, 0.0, profile)
+    assert log["kl"] > 0
+    before = rows.log_probs[: rows.num].copy()
+    with torch.inference_mode():
+        batch = Batch(*(torch.from_numpy(a[: rows.num]) for a in (rows.full, rows.masks, rows.actions, before,
+                                                                   rows.advantages, rows.returns)))  # fmt: skip
+        after, _ = policy_terms(networks.actor(batch.full[:, : here.layout.size].float()), batch)
+    change = after.numpy() - before
+    paid = rows.advantages[: rows.num]
+    assert np.corrcoef(change, paid)[0, 1] > 0.1
+
+
+def test_schedules_go_by_the_share_of_the_run_that_is_over():
+    here = setting(learning_rate=1e-3, final_learning_rate=2e-4)
+    networks, rows, profile = Networks(here), Rows(here), Profile()
+    rollout(networks.actor, here, rows, 0, profile)
+    advantages(networks.critic, here, rows, profile)
+    update(networks, here, rows, 0, 0.5, profile)
+    assert networks.optimizer.param_groups[0]["lr"] == pytest.approx(6e-4)

@@ -105,7 +105,7 @@ def relabel_calls(calls: int, order: Any) -> Any:
 
 
 @kernel
-def original_action(action: int, order: Any) -> int:
+def original_action(action: int, order: Any) -> Any:
     """Returns the action that a network means by one of its relabelled actions."""
     for suit in range(4):
         if action < LOW_JOKER and order[suit] == action // NUM_RANKS:

@@ -13,8 +13,19 @@ torch = pytest.importorskip("torch")
 
 from agents.neural import CheckpointError, read_checkpoint  # noqa: E402 - torch is optional
 from pitch_env import VARIANTS  # noqa: E402
+from training.config import ConfigError  # noqa: E402
 from training.ppo import (  # noqa: E402
-    Batch, Config, ConfigError, Networks, Profile, Rows, Setting, advantages, load_config, policy_terms, rollout, train,
+    Batch,
+    Config,
+    Networks,
+    Profile,
+    Rows,
+    Setting,
+    advantages,
+    load_config,
+    policy_terms,
+    rollout,
+    train,
     update,
 )  # fmt: skip
 

@@ -14,17 +14,16 @@ import json
 import signal
 import threading
 import time
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numba
 import numpy as np
 import torch
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
@@ -40,18 +39,11 @@ from pitch_env.engine.jit import mix
 from pitch_env.engine.state import STATE
 from pitch_env.engine.tables import compile_rules
 from pitch_env.observation import VIEW, layout_of
-from pitch_env.rules import Rules, RulesError, variant
+from pitch_env.rules import Rules
 from training import selfplay
+from training.config import ConfigError, Fraction, NonNegative, Positive, read_config, rules_of, write_text
 from training.evaluate import play_match
 from training.network import ResidualMLP, arrays_of
-
-Positive = Annotated[int, Field(ge=1)]
-Fraction = Annotated[float, Field(ge=0, le=1)]
-NonNegative = Annotated[float, Field(ge=0)]
-
-
-class ConfigError(ValueError):
-    """A training config that is malformed; the message names the file, the key and what was expected."""
 
 
 class Config(BaseModel):
@@ -434,22 +426,8 @@ def load_config(path: Path | str, seed: int | None = None) -> tuple[Config, Rule
     Raises:
         ConfigError: if there is no such file, it is not TOML, or a key or value is refused.
     """
-    path = Path(path)
-    try:
-        fields = tomllib.loads(path.read_text(encoding="utf-8"))
-        config = Config(**fields if seed is None else {**fields, "seed": seed})
-        table = {"base": config.rules} if isinstance(config.rules, str) else dict(config.rules)
-        rules = variant(table.pop("base", "auction_pitch"), **table)
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} is not TOML: {error}") from None
-    except ValidationError as error:
-        lines = [f"{'.'.join(map(str, e['loc']))}={e['input']!r:.80}: {e['msg']}" for e in error.errors()]
-        raise ConfigError(f"{path}: {'; '.join(lines)}") from None
-    except (RulesError, TypeError) as error:
-        raise ConfigError(f"{path}: {error}") from None
-    return config, rules
+    config = read_config(Config, path, seed)
+    return config, rules_of(config.rules, path)
 
 
 def train(
@@ -486,7 +464,7 @@ def train(
     if resume:
         state.load()
     folder.mkdir(parents=True, exist_ok=True)
-    _write(folder / "config.toml", Path(config_path).read_text(encoding="utf-8"))
+    write_text(folder / "config.toml", Path(config_path).read_text(encoding="utf-8"))
     timer = Profile()
     _learn(state, timer)
     strength = _final_strength(state)
@@ -497,7 +475,7 @@ def train(
         "checkpoint": str(state.checkpoint),
         "strength": strength,
     }
-    _write(folder / "result.json", json.dumps(result | {"curve": state.curve}, indent=1))
+    write_text(folder / "result.json", json.dumps(result | {"curve": state.curve}, indent=1))
     if profile:
         _print_profile(timer)
     return result
@@ -517,13 +495,6 @@ def _run_folder(name: str, seed: int, run: Path | str | None, resume: bool) -> P
     elif (folder / "checkpoint.safetensors").exists():
         raise CheckpointError(f"{folder} has a checkpoint already: resume it, or name another folder")
     return folder
-
-
-def _write(path: Path, text: str) -> None:
-    """Writes a text file to a temporary name and renames it."""
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
 
 
 class _Interrupt:

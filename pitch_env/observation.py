@@ -281,7 +281,7 @@ LAYOUT = record_type(
         ("target", np.int64),
         ("call_bits", np.int32, (NUM_ACTIONS + 1,)),  # [1 + action] the bit of a call, none for cards and no call
         ("bid_bits", np.int32, (SMUDGE_BID + 2,)),  # [1 + high_bid]
-        ("rule_bits", np.uint8, (MAX_RULE_BITS,)),
+        ("rule_words", np.int64, (MAX_RULE_BITS // 32,)),  # the numbers of the rules as bits, 32 in each word
     ],
 )
 """Where each field starts in an observation (−1: the rules have no use for it), as the kernels read it."""
@@ -400,7 +400,8 @@ def layout_of(rules: Rules, universal: bool = False) -> Layout:
     t["seats"], t["sides"], t["decks"], t["num_tricks"], t["face_down_size"] = seats, sides, decks, tricks, face_down
     t["num_bids"], t["target"] = len(bids), rules.target
     t["num_rules"] = sizes["rules"]
-    t["rule_bits"][: len(rule_bits(rules))] = rule_bits(rules)
+    for place in np.flatnonzero(rule_bits(rules)).tolist():
+        t["rule_words"][place >> 5] |= 1 << (place & 31)
     t["call_bits"][1 + PASS] = 1
     t["call_bits"][1 + SMUDGE] = 2 << len(bids)
     t["bid_bits"][1 + SMUDGE_BID] = 1 << len(bids)
@@ -441,27 +442,20 @@ def steps(count):
 def put(out, pen, bits, width):
     """Appends the lowest ``width`` (up to 63) of the bits; modifies ``out`` and returns the pen moved on.
 
-    pen  place of the next 64 bits to write, how many of them there are already, these, and the 64 before them
+    Zeros are written behind them, for the next field to write over, but never behind the observation.
+
+    pen  place of the next field, place of the last 64 numbers, and those of these that came so far, as bits
     """
-    at, num, word, before = pen
+    at, tail_at, tail = pen
     bits = bits & ~(-ONE << width)
-    word |= bits << num
-    num += width
-    if num >= 64:
-        spread(out, at, word)
-        at += 64
-        num -= 64
-        before = word
-        word = bits >> (width - num)
-    return at, num, word, before
-
-
-@inlined_kernel
-def put_last(out, pen):
-    """Writes the rest of an observation, of which at least 64 bits were put; modifies ``out``."""
-    at, num, word, before = pen
-    if num > 0:
-        spread(out, at + num - 64, (before >> num) & ~(-ONE << (64 - num)) | word << (64 - num))
+    into_tail = at - tail_at
+    if into_tail <= 0:
+        spread(out, at, bits)
+        if into_tail > -64:
+            tail |= bits >> -into_tail
+    else:
+        tail |= bits << into_tail
+    return at + width, tail_at, tail
 
 
 @kernel
@@ -471,7 +465,7 @@ def encode(v, m, obs):
     v  the view, m  the layout's record
     """
     out = bytes_of(obs)
-    pen = (ONE ^ ONE, ONE ^ ONE, ONE ^ ONE, ONE ^ ONE)
+    pen = (ONE ^ ONE, m.num_bits - 64, ONE ^ ONE)
     pen = put(out, pen, one_of(v.phase), 6)
     pen = put(out, pen, v.hand, NUM_FACES)
     if m.decks == 2:
@@ -490,9 +484,10 @@ def encode(v, m, obs):
     if m.num_face_down >= 0:
         for k in range(m.seats):
             pen = put(out, pen, steps(v.num_face_down[k]), m.face_down_size)
-    put_last(out, pen)
     if m.rules >= 0:
-        obs[m.rules : m.rules + m.num_rules] = m.rule_bits[: m.num_rules]
+        for k in range(0, m.num_rules, 32):
+            pen = put(out, pen, m.rule_words[k >> 5], min(m.num_rules - k, 32))
+    spread(out, pen[1], pen[2])
 
 
 @inlined_kernel
@@ -661,19 +656,21 @@ def play_random_observed(states, rules, layout, views, observations, masks, key,
     Before every action the view, observation and mask of the seat to act are written: modifies ``states`` (N,),
     ``views`` (N,), ``observations`` (N, F) uint8, ``masks`` (N, NUM_ACTIONS) int8.
     """
+    r, m = rules[0], layout[0]
     deals = 0
     for k in range(num_steps):
         for i in range(len(states)):
-            deals += step_observed(states, i, rules, layout, views, observations, masks, mix(key + i, k), whole_games)
+            s, v = states[i], views[i]
+            look(s, r, s.seat, v)
+            encode(v, m, observations[i])
+            write_mask(v.legal_cards, v.legal_calls, masks[i])
+            deals += step_random(s, r, v.legal_cards, v.legal_calls, mix(key + i, k), whole_games)
     return deals
 
 
 @kernel
-def step_observed(states, i, rules, layout, views, observations, masks, bits, whole_games):
-    """Observes game *i*, plays a random action and deals again after the last; tells whether the deal was over."""
-    s, r, v = states[i], rules[0], views[i]
-    observe(states, i, s.seat, rules, layout, views, observations, masks)
-    cards, calls = v.legal_cards, v.legal_calls
+def step_random(s, r, cards, calls, bits, whole_games):
+    """Plays a random one of the legal actions, and deals again after the last; tells whether the deal was over."""
     apply(s, r, nth_action(cards, calls, below(bits, num_legal(cards, calls))))
     if s.phase != OVER:
         return 0
@@ -693,9 +690,13 @@ def play_random_observed_threads(states, rules, layout, views, observations, mas
 @kernel
 def play_one_observed(states, i, rules, layout, views, observations, masks, key, num_steps, whole_games):
     """Plays ``num_steps`` random actions in game *i*; returns the number of deals finished."""
+    s, r, v, m = states[i], rules[0], views[i], layout[0]
     deals = 0
     for k in range(num_steps):
-        deals += step_observed(states, i, rules, layout, views, observations, masks, mix(key + i, k), whole_games)
+        look(s, r, s.seat, v)
+        encode(v, m, observations[i])
+        write_mask(v.legal_cards, v.legal_calls, masks[i])
+        deals += step_random(s, r, v.legal_cards, v.legal_calls, mix(key + i, k), whole_games)
     return deals
 
 

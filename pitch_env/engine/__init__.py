@@ -1,0 +1,1 @@
+"""The rulebook as compiled kernels, by chapter."""

@@ -3,7 +3,7 @@
 s  the state record, modified; r the tables of the rules
 """
 
-from pitch_env.engine.jit import ONE, first_card, kernel, num_cards
+from pitch_env.engine.jit import ONE, first_card, inlined_kernel, kernel, num_cards
 
 # ruff: noqa: D103 - one-line kernels whose names say it
 
@@ -13,7 +13,7 @@ def hand_size(s, seat):
     return num_cards(s.hands[seat]) + num_cards(s.hand_dups[seat])
 
 
-@kernel
+@inlined_kernel
 def give(s, seat, card):
     bit = ONE << card
     if s.hands[seat] & bit:
@@ -22,7 +22,7 @@ def give(s, seat, card):
         s.hands[seat] |= bit
 
 
-@kernel
+@inlined_kernel
 def take(s, seat, card):
     bit = ONE << card
     if s.hand_dups[seat] & bit:
@@ -31,12 +31,12 @@ def take(s, seat, card):
         s.hands[seat] ^= bit
 
 
-@kernel
+@inlined_kernel
 def next_seat(s, r, seat):
     return seat + 1 if seat + 1 < r.players else 0
 
 
-@kernel
+@inlined_kernel
 def place_of(s, r, seat):
     """Returns how far to the left of dealer's left a seat sits."""
     place = seat - s.dealer - 1

@@ -6,7 +6,7 @@ s  the state record, modified by ``begin_``, ``apply_``, ``end_`` and ``play_`` 
 from pitch_env.actions import BLIND, FIRST_CALL
 from pitch_env.cards import JOKERS, LOW_JOKER
 from pitch_env.engine.hands import next_seat, place_of, take
-from pitch_env.engine.jit import ONE, kernel, num_cards
+from pitch_env.engine.jit import ONE, inlined_kernel, kernel, num_cards
 from pitch_env.engine.settlement import settle
 from pitch_env.engine.state import NO_CARD, NO_SUIT, NO_TRUMP, PLAY
 from pitch_env.engine.tables import LEAD_ANY, LEAD_PLAIN, LEAD_TRUMP, PRINTED_SUIT, WIDOW_AFTER_FIRST_TRICK
@@ -34,18 +34,18 @@ def begin_play(s, r):
         play_card(s, r, s.pitched, False, True)
 
 
-@kernel
+@inlined_kernel
 def legal_play(s, r):
     """Returns the cards that may be played and whether the seat may play blind, as a set of calls."""
     hand = s.hands[s.seat]
     calls = 0
-    if s.trick > 0 and s.num_blind[s.seat] < r.face_down_size:  # 6.5
+    if r.face_down_size > 0 and s.trick > 0 and s.num_blind[s.seat] < r.face_down_size:  # 6.5
         calls = BLIND_CALL
-    if s.num_plays > s.trick_start:
-        return following(s, r, hand), calls
-    if s.trick > 0:
-        return hand, calls
-    return first_leads(s, r, hand), calls
+    is_lead = s.num_plays == s.trick_start
+    if is_lead and s.trick == 0:
+        return first_leads(s, r, hand), calls
+    follow = following(s, r, hand)
+    return hand if is_lead else follow, calls
 
 
 @kernel
@@ -62,25 +62,26 @@ def first_leads(s, r, hand):
     return wanted if wanted else hand
 
 
-@kernel
+@inlined_kernel
 def following(s, r, hand):
-    """6.2, 6.3  Returns the cards of a hand that may be played to the suit led."""
-    trumps = r.suit_cards[s.trump, s.trump]
+    """6.2, 6.3  Returns the cards of a hand that may be played to the suit led; any set before a lead.
+
+    What differs from card to card is chosen between, not branched on: a branch would be mispredicted half of the time.
+    """
+    trumps = hand & r.suit_cards[s.trump, s.trump]
     same = hand & r.suit_cards[s.trump, s.led]
     if s.plain_trick:  # 4.6
-        if same:
-            return same
-        return hand & ~trumps if hand & ~trumps else hand
+        plain = hand ^ trumps
+        other = plain if plain else hand
+        return same if same else other
     if r.free:
         return hand
-    if same:
-        return same | (hand & trumps) if r.may_ruff and s.led != s.trump else same
-    if r.must_trump and hand & trumps:
-        return hand & trumps
-    return hand
+    either = same | trumps if r.may_ruff else same
+    other = trumps if r.must_trump and trumps else hand
+    return either if same else other
 
 
-@kernel
+@inlined_kernel
 def shown_voids(s, r, card):
     """Returns the suits, as bits, that the seat to act cannot hold once it plays a card from its hand."""
     trump_bit = 1 << s.trump
@@ -95,17 +96,20 @@ def shown_voids(s, r, card):
         if r.opening_lead == LEAD_PLAIN and is_trump:
             return ALL_SUITS & ~trump_bit
         return 0
-    if r.suit_of[s.trump, card] == s.led:
-        return 0
+    follows = r.suit_of[s.trump, card] == s.led
     led_bit = 1 << s.led
     if s.plain_trick:
-        return (led_bit | (ALL_SUITS & ~trump_bit)) if is_trump else led_bit
-    if r.free or (is_trump and r.may_ruff):
+        shown = (led_bit | (ALL_SUITS & ~trump_bit)) if is_trump else led_bit
+    elif r.free:
         return 0
-    return led_bit | trump_bit if r.must_trump and not is_trump else led_bit
+    elif r.may_ruff:
+        shown = 0 if is_trump else led_bit | (trump_bit if r.must_trump else 0)
+    else:
+        shown = led_bit if is_trump else led_bit | (trump_bit if r.must_trump else 0)
+    return 0 if follows else shown
 
 
-@kernel
+@inlined_kernel
 def apply_play(s, r, action):
     """Plays a card of the hand, or the next face-down card (6.5)."""
     seat = s.seat
@@ -124,15 +128,16 @@ def apply_play(s, r, action):
     play_card(s, r, action, False, counts)
 
 
-@kernel
+@inlined_kernel
 def play_card(s, r, card, blind, counts):
     """Puts a card of the seat to act, already out of its hand, on the table; ``counts`` if a joker is in play."""
     seat = s.seat
     if s.num_plays == s.trick_start:
         lead(s, r, card)
-    elif r.power[s.trump, s.led, card] > r.power[s.trump, s.led, s.best]:  # 6.4, 1.5
-        s.best = card
-        s.best_seat = seat
+    else:  # 6.4, 1.5
+        wins = r.power[s.trump, s.led, card] > r.power[s.trump, s.led, s.best]
+        s.best = card if wins else s.best
+        s.best_seat = seat if wins else s.best_seat
     if not blind:
         s.voids[seat] |= shown_voids(s, r, card)
     s.plays[s.num_plays] = card
@@ -155,7 +160,7 @@ def play_card(s, r, card, blind, counts):
         s.seat = next_seat(s, r, seat)
 
 
-@kernel
+@inlined_kernel
 def lead(s, r, card):
     """Sets the suit led, and whatever the first lead decides."""
     if s.trump == NO_SUIT:  # 4.1
@@ -185,9 +190,7 @@ def end_trick(s, r):
     s.best = NO_CARD
     s.plain_trick = 0
     s.seat = s.best_seat
-    if s.trick == r.num_tricks:
-        settle(s, r)
-    elif r.concede and concede(s, r):
+    if s.trick == r.num_tricks or (r.concede and concede(s, r)):
         settle(s, r)
     elif s.trick == 1 and r.widow_to == WIDOW_AFTER_FIRST_TRICK and r.widow_size > 0 and s.hands[s.pitcher]:
         begin_swap(s, r)

@@ -11,7 +11,7 @@ from pitch_env.engine.auction import apply_auction, apply_naming, legal_auction,
 from pitch_env.engine.blocks import bytes_of, spread
 from pitch_env.engine.deal import deal, new_game, next_deal
 from pitch_env.engine.exchange import apply_exchange, legal_exchange
-from pitch_env.engine.jit import ONE, below, kernel, mix, nth_card, num_cards, parallel_kernel
+from pitch_env.engine.jit import ONE, below, inlined_kernel, kernel, mix, nth_card, num_cards, parallel_kernel
 from pitch_env.engine.play import apply_play, legal_play
 from pitch_env.engine.state import AUCTION, EXCHANGE, NAMING, NO_SIDE, OVER, PLAY, WIDOW
 from pitch_env.engine.widow import apply_swap
@@ -19,7 +19,7 @@ from pitch_env.engine.widow import apply_swap
 NOTHING = ONE ^ ONE
 
 
-@kernel
+@inlined_kernel
 def legal(s, r):
     """Returns what the seat to act may do: a set of cards and a set of calls, both empty when the deal is over."""
     if s.phase == PLAY:
@@ -62,20 +62,20 @@ def write_mask(cards, calls, mask):
     spread(out, behind, cards >> behind | calls << (FIRST_CALL - behind))
 
 
-@kernel
+@inlined_kernel
 def num_legal(cards, calls):
     """Counts the actions in sets of cards and calls."""
     return num_cards(cards) + num_cards(calls)
 
 
-@kernel
+@inlined_kernel
 def nth_action(cards, calls, n):
     """Returns the n-th lowest action of sets of cards and calls, from 0."""
     num = num_cards(cards)
     return nth_card(cards, n) if n < num else FIRST_CALL + nth_card(calls, n - num)
 
 
-@kernel
+@inlined_kernel
 def random_action(s, r, bits):
     """Returns a uniformly random legal action, from 31 random bits."""
     cards, calls = legal(s, r)

@@ -6,7 +6,7 @@ A block is a contiguous array, or an array field of a record. All of it runs wit
 from typing import Any
 
 import numba
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.core.cgutils import raw_memcpy
 from numba.core.errors import TypingError

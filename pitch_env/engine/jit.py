@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
-from llvmlite import binding, ir
+from llvmlite import binding, ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic
 
@@ -133,14 +133,14 @@ else:
     if binding.get_host_cpu_features().get("bmi2"):
 
         @kernel
-        def nth_card(cards, n):  # type: ignore[no-untyped-def]
+        def nth_card(cards, n):  # type: ignore[misc]
             """Returns the *n*-th lowest card of a set, from 0."""
             return first_card(_deposit(ONE << n, cards))
 
     else:
 
         @kernel
-        def nth_card(cards, n):  # type: ignore[no-untyped-def]
+        def nth_card(cards, n):  # type: ignore[misc]
             """Returns the *n*-th lowest card of a set, from 0."""
             for _ in range(n):
                 cards = cards & (cards - 1)

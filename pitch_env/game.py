@@ -199,14 +199,14 @@ class Game:
         """
         game = cls.__new__(cls)
         game._begin(load_rules(rules), seed)
-        game._lay(hands, dealer, face_down or (), widow, turn_up, stock)
+        game._lay(hands, dealer, face_down, widow, turn_up, stock)
         game._set_scores(scores, debts)
         _deal(game._states, game._tables, 0, 1)
         game._open()
         return game
 
     def _lay(
-        self, hands: Sequence[str], dealer: int, face_down: Sequence[str], widow: str, turn_up: str, stock: str
+        self, hands: Sequence[str], dealer: int, face_down: Sequence[str] | None, widow: str, turn_up: str, stock: str
     ) -> None:
         """Lays a given deal into the deck of the state."""
         rules = self.rules
@@ -214,7 +214,9 @@ class Game:
             raise ValueError(f"dealer={dealer!r} is not a seat of 0 to {rules.players - 1}")
         order = [(dealer + 1 + place) % rules.players for place in range(rules.players)]
         piles = _piles("hands", hands, rules.players, rules.hand_size)
-        downs = _piles("face_down", face_down or [""] * rules.players, rules.players, rules.face_down_size)
+        if face_down is None or (isinstance(face_down, list | tuple) and not face_down):
+            face_down = [""] * rules.players
+        downs = _piles("face_down", face_down, rules.players, rules.face_down_size)
         deck = [card for seat in order for card in piles[seat]] + [card for seat in order for card in downs[seat]]
         deck += _pile("widow", widow, rules.widow_size) + _pile("turn_up", turn_up, int(rules.turn_up))
         deck += _pile("stock", stock, None)

@@ -145,7 +145,7 @@ class Rules(BaseModel):
     concede_without_trumps: bool = False
     """A deal ends when a side is out of trumps (9.5)."""
 
-    def __init__(self, **fields: Any) -> None:
+    def __init__(self, /, **fields: Any) -> None:
         try:
             super().__init__(**fields)
         except ValidationError as error:
@@ -178,7 +178,7 @@ class Rules(BaseModel):
         """Tricks of a deal (6.5)."""
         return self.play_size + self.face_down_size
 
-    def replace(self, **fields: Any) -> "Rules":
+    def replace(self, /, **fields: Any) -> "Rules":
         """Returns these rules with some fields changed.
 
         Raises:
@@ -306,7 +306,7 @@ def _message(error: ValidationError) -> str:
             parts.append(detail["msg"].removeprefix("Value error, "))
         else:
             parts.append(f"{'.'.join(map(str, detail['loc']))}={detail['input']!r:.80}: {detail['msg']}")
-    return "; ".join(parts)
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in "; ".join(parts))
 
 
 AUCTION_PITCH = Rules()

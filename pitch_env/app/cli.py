@@ -131,11 +131,21 @@ def train(
     as_json: JsonOption = False,
 ) -> None:
     """Train by self-play as a config says; leaves a run folder."""
-    from training import ppo
+    from agents.neural import CheckpointError
+    from training.config import ConfigError
+    from training.ppo import train as learn
 
-    result = ppo.train(config, run=run, resume=resume, seed=seed, profile=profile)
+    try:
+        with _refusals(ConfigError, CheckpointError):
+            result = learn(config, run=run, resume=resume, seed=seed, profile=profile)
+    except KeyboardInterrupt as stop:  # with the run's folder, once its checkpoint is written
+        folder = stop.args[0] if stop.args else run or "FOLDER"
+        typer.echo(f"Stopped. Go on with: pitch train {config} --run {folder} --resume", err=True)
+        raise typer.Exit(130) from None
     if as_json:
         _emit(result)
+    else:
+        typer.echo(f"The run is in {result['run']}; play against it: --opponents checkpoint:{result['checkpoint']}")
 
 
 @app.command()
@@ -256,6 +266,86 @@ def rules(
         _emit(table_rules.to_dict())
     else:
         typer.echo(explain(table_rules, name))
+
+
+@app.command()
+def record(
+    out: Annotated[Path, typer.Option(help="The .jsonl file to write, one deal a line.")],
+    rules: RulesOption = "auction_pitch",
+    agents: Annotated[str, typer.Option(help="One agent, or one a side or one a seat with commas between.")] = "rule",
+    games: Annotated[int, typer.Option(min=1, help="Whole games to play.")] = 1,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Let agents play games and write their deal records to a file."""
+    table = _rules(rules)
+    names = agents.split(",")
+    if len(names) not in (1, table.sides, table.players):
+        raise CommandError(
+            f"--agents {agents}: give 1 agent, {table.sides} (a side each) or {table.players} (a seat each)"
+        )
+    made = {name: _agent(name, table) for name in names}
+    from pitch_env.app.records import record_games
+
+    seats = [made[names[seat % len(names)]] for seat in range(table.players)]
+    with _progress() as bar, _refusals(OSError):
+        task = bar.add_task("playing", total=games)
+        counts = record_games(table, seats, games, out, seed, lambda done: bar.update(task, completed=done))
+    result = {"file": str(out), **counts}
+    if as_json:
+        _emit(result)
+    else:
+        typer.echo(f"{out}: {counts['games']} games, {counts['deals']} deals, {counts['decisions']} decisions")
+
+
+@app.command()
+def replay(
+    file: Annotated[Path, typer.Argument(help="A .jsonl file of deal records.")],
+    deal: Annotated[int, typer.Option(min=1, help="Line of the deal to step through.")] = 1,
+    show_all: Annotated[bool, typer.Option("--open", help="Show all hands; so it is without --seat.")] = False,
+    seat: Annotated[int | None, typer.Option(help="Show what this seat knew.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check every record of a file by replaying it, and step through one deal."""
+    if show_all and seat is not None:
+        raise CommandError("give --open or --seat, not both")
+    from pitch_env.app.records import read_games, step_through
+    from pitch_env.game import RecordError
+
+    chosen, decisions, number = None, 0, 0
+    with _refusals(RecordError, OSError):
+        for number, game in enumerate(read_games(file), 1):
+            decisions += len(game.record()["actions"])
+            if number == deal:
+                chosen = game
+    if chosen is None:
+        raise CommandError(f"{file} has {number} deals, so none in line {deal}")
+    if seat is not None and not 0 <= seat < chosen.rules.players:
+        raise CommandError(f"--seat {seat} is not a seat of 0 to {chosen.rules.players - 1}")
+    if as_json:
+        _emit({"file": str(file), "deals": number, "decisions": decisions, "deal": deal, "record": chosen.record()})
+        return
+    typer.echo(f"{file}: {number} deals replay as they say. Deal {deal}:\n")
+    step_through(chosen, seat, sys.stdin.readline, lambda text: typer.echo(text, nl=False))
+
+
+@app.command()
+def export(
+    file: Annotated[Path, typer.Argument(help="A .jsonl file of deal records.")],
+    out: Annotated[Path, typer.Argument(help="The .parquet file to write.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Write the decisions of a file of deal records as a Parquet table (docs/records.md has its columns)."""
+    from pitch_env.app.records import export as write_table
+    from pitch_env.game import RecordError
+
+    with _progress() as bar, _refusals(RecordError, OSError):
+        task = bar.add_task("deals", total=None)
+        counts = write_table(file, out, lambda done: bar.update(task, completed=done))
+    if as_json:
+        _emit({"file": str(out), **counts})
+    else:
+        typer.echo(f"{out}: {counts['decisions']} decisions of {counts['deals']} deals")
 
 
 if __name__ == "__main__":

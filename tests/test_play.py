@@ -26,12 +26,14 @@ class Player:
         self.rng = np.random.default_rng(seed)
         self.play_on = play_on
         self.shown = ""
+        self.num_read = 0
         self.terminal = TerminalGame(Game(rules, seed), seat, others, Uniform(), seed, self.read, self.write)
 
     def read(self):
         if self.script:
             return self.script.pop(0) + "\n"
-        if not self.play_on:
+        self.num_read += 1
+        if not self.play_on or self.num_read > 2_000:
             return ""
         names = self.terminal.game.legal_names()
         return (names[self.rng.integers(len(names))] if names else "") + "\n"

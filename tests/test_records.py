@@ -24,9 +24,9 @@ class Uniform:
 
 
 def recorded(path, name="auction_pitch", num_games=2, seed=0, **fields):
-    """Writes random games that end soon, since defenders may go out, and returns their counts."""
+    """Writes random games of one to three deals, and returns their counts."""
     rules = variant(name, target=1, out="first_to_target", **fields)
-    return records.record_games(rules, [Uniform()] * rules.players, num_games, path, seed)
+    return records.record_games(rules, [Uniform()] * rules.players, num_games, path, seed, max_deals=3)
 
 
 def stepped(game, words, seat=None):
@@ -43,7 +43,7 @@ def test_every_record_of_every_variant_replays_and_exports(tmp_path, name):
     counts = recorded(path, name)
     games = list(records.read_games(path))
     assert len(games) == counts["deals"]
-    assert [game.winner is not None for game in games].count(True) == 2
+    assert [game.winner is not None for game in games].count(True) == 2 - counts["unfinished"]
     assert sum(len(game.record()["actions"]) for game in games) == counts["decisions"]
     assert records.export(path, out) == {"deals": counts["deals"], "decisions": counts["decisions"]}
     table = pq.read_table(out)

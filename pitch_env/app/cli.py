@@ -290,7 +290,7 @@ def record(
     seats = [made[names[seat % len(names)]] for seat in range(table.players)]
     with _progress() as bar, _refusals(OSError):
         task = bar.add_task("playing", total=games)
-        counts = record_games(table, seats, games, out, seed, lambda done: bar.update(task, completed=done))
+        counts = record_games(table, seats, games, out, seed, progress=lambda done: bar.update(task, completed=done))
     result = {"file": str(out), **counts}
     if as_json:
         _emit(result)

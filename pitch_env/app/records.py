@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pitch_env.actions import ACTION_NAMES, NUM_ACTIONS, parse_action
 from pitch_env.agent import Agent
 from pitch_env.app.play import choose, event_text, position_text, public_lines, result_text
+from pitch_env.episode import MAX_DEALS
 from pitch_env.game import Game, RecordError
 from pitch_env.observation import VIEW, mask_of
 from pitch_env.rules import Rules
@@ -61,6 +62,7 @@ def record_games(
     num_games: int,
     path: Path,
     seed: int = 0,
+    max_deals: int = MAX_DEALS,
     progress: Callable[[int], None] | None = None,
 ) -> dict[str, int]:
     """Plays games and writes their deal records; returns how many games, deals and decisions there were.
@@ -71,14 +73,17 @@ def record_games(
         num_games: games, each a function of the seed and its number.
         path: the file to write.
         seed: decides deals and the agents' random numbers.
+        max_deals: a game is broken off after so many deals; unskilled play may never end one.
         progress: called after each game with the number of games done.
     """
-    deals = decisions = 0
+    deals = decisions = unfinished = 0
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
         for number in range(num_games):
             rng = np.random.default_rng([seed & 0xFFFF_FFFF_FFFF_FFFF, number])
             game = Game(rules, int(rng.integers(2**63)))
-            while True:
+            for deal in range(max_deals):
+                if deal:
+                    game.next_deal()
                 while game.seat is not None:
                     game.play(choose(agents[game.seat], game, rng))
                     decisions += 1
@@ -86,10 +91,10 @@ def record_games(
                 deals += 1
                 if game.winner is not None:
                     break
-                game.next_deal()
+            unfinished += game.winner is None
             if progress is not None:
                 progress(number + 1)
-    return {"games": num_games, "deals": deals, "decisions": decisions}
+    return {"games": num_games, "unfinished": unfinished, "deals": deals, "decisions": decisions}
 
 
 def read_games(path: Path) -> Iterator[Game]:

@@ -269,6 +269,21 @@ def test_rule_turns_a_card_up_rather_than_give_the_jack_away():
     assert choice("rule", game, AUCTION + "AH, 4H, 5H, 6H, KH") == "blind"
 
 
+@pytest.mark.parametrize(
+    ("trick", "played"),
+    [
+        ("4H, 9H", "5H"),  # under the nine
+        ("4H, 3H", "5H"),  # it must win: as low as it can
+        ("4H, QH", "JH"),  # the highest that loses
+    ],
+)
+def test_rule_ducks_to_make_a_bid_of_zero(trick, played):
+    hands = ["4H 2H 2C 3C 2D 2S", "9H 3H QH TC TS 7C", "5H JH TD 8C QD 4C", "6H 8H 3D 4S AD JC"]
+    rules = VARIANTS["auction_pitch"].replace(bids=(0, 2, 3))
+    game = Game.from_deal(rules, hands, 3)
+    assert choice("rule", game, f"bid 0, pass, pass, pass, {trick}") == played
+
+
 # Every variant, and everything else that the rules allow
 
 

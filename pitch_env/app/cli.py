@@ -79,7 +79,8 @@ def _refusals(*kinds: type[Exception]) -> Iterator[None]:
     try:
         yield
     except kinds as error:
-        raise CommandError(str(error)) from error
+        is_about_file = isinstance(error, OSError) and error.filename is not None
+        raise CommandError(f"{error.filename}: {error.strerror}" if is_about_file else str(error)) from error
 
 
 def _rules(text: str) -> Rules:
@@ -95,12 +96,13 @@ def _agent(name: str, rules: Rules) -> "Agent":
 
 
 def _progress() -> "Progress":
-    """Returns a progress bar on standard error."""
+    """Returns a progress bar on standard error, silent where that is no terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 def _emit(result: dict[str, Any]) -> None:
@@ -346,6 +348,50 @@ def export(
         _emit({"file": str(out), **counts})
     else:
         typer.echo(f"{out}: {counts['decisions']} decisions of {counts['deals']} deals")
+
+
+@app.command()
+def bench(
+    seconds: Annotated[float, typer.Option(min=0.01, help="How long each row is driven.")] = 2.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure decisions per second of everything that plays, beside other people's engines; wants a quiet machine."""
+    from pitch_env.app import bench as benchmark
+
+    with _progress() as bar:
+        task = bar.add_task("", total=len(benchmark.rows()))
+        result = benchmark.run(seconds, lambda name, done: bar.update(task, completed=done, description=name))
+    if as_json:
+        _emit(result)
+    rows = [(name, f"{rate:,.0f}") for name, rate in result["rates"].items()] + list(result["missing"].items())
+    _show_table(("one core unless it says else", "decisions/s"), rows, as_json)
+    _show_table(("ratio", ""), [(name, f"{ratio:.2f}") for name, ratio in result["ratios"].items()], as_json)
+    about = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
+    typer.echo(f"{about}\n{result['machine']}\nTo repeat: {result['command']}", err=as_json)
+
+
+@app.command()
+def verify(
+    deals: Annotated[int, typer.Option(min=1, help="Random deals of all variants and of random rules.")] = 20_000,
+    seed: SeedOption = 0,
+    processes: Annotated[int | None, typer.Option(min=1, help="Processes; one a core if left out.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Play random deals beside the referee, which shares no code with the engine; exit code 1 on a difference."""
+    import os
+
+    from pitch_env.app.verify import verify as play_beside_referee
+
+    with _progress() as bar:
+        task = bar.add_task("deals", total=deals)
+        result = play_beside_referee(
+            deals, seed, processes or os.cpu_count() or 1, lambda done: bar.update(task, completed=done)
+        )
+    if as_json:
+        _emit(result)
+    typer.echo(f"{result['deals']} deals, {result['differences']} differences", err=as_json)
+    if result["differences"]:
+        raise typer.Exit(1)
 
 
 if __name__ == "__main__":

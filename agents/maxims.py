@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pitch_env.actions import BID_0, BLIND, FIRST_CALL, MAX_BID, NAME_C, NAME_NT, PASS, SMUDGE, STAND
+from pitch_env.actions import BID_0, BLIND, FIRST_CALL, NAME_C, NAME_NT, PASS, SMUDGE, STAND
 from pitch_env.cards import ACE, JACK, JOKERS, KING, LOW_JOKER, NUM_FACES, NUM_RANKS, TEN, card_of, set_of
 from pitch_env.engine.jit import ONE, first_card, kernel, num_cards
 from pitch_env.engine.state import AUCTION, EXCHANGE, NAMING, NO_BID, NO_CARD, NO_SUIT, NO_TRUMP, WIDOW, record_type
@@ -30,7 +30,7 @@ from pitch_env.engine.tables import (
     pack_of,
     trump_order,
 )  # fmt: skip
-from pitch_env.rules import Rules
+from pitch_env.rules import MAX_BID, Rules
 
 BID_CALLS = sum(1 << BID_0 + bid - FIRST_CALL for bid in range(MAX_BID + 1))
 SMUDGE_CALL = 1 << SMUDGE - FIRST_CALL

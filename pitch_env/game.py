@@ -6,6 +6,7 @@ The engine trusts its caller; :class:`Game` is the checking door: what is not le
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,9 +20,20 @@ from pitch_env.engine import step
 from pitch_env.engine.deal import clear, deal, deal_out, new_game, next_deal
 from pitch_env.engine.jit import kernel
 from pitch_env.engine.state import (
-    EXCHANGE, MADE, NO_BID, NO_CARD, NO_SEAT, NO_SIDE, NO_SUIT, NO_TRUMP, OVER, PHASES, SMUDGE_BID, STATE, UNDECIDED,
+    EXCHANGE,
+    MADE,
+    NO_BID,
+    NO_SEAT,
+    NO_SIDE,
+    NO_SUIT,
+    OVER,
+    PHASES,
+    SMUDGE_BID,
+    STATE,
+    UNDECIDED,
 )  # fmt: skip
 from pitch_env.engine.tables import compile_rules, pack_of
+from pitch_env.observation import VIEW, look_one
 from pitch_env.rules import ITEMS, MAX_SCORE, Rules, load_rules
 
 TRUMP_NAMES = (*SUITS, "NT")
@@ -405,8 +417,6 @@ class Game:
         Raises:
             ValueError: if there is no such seat.
         """
-        from pitch_env.observation import VIEW, look_one  # the view is to the right of the game (design, section 1)
-
         views = np.zeros(1, VIEW)
         look_one(self._states, self._tables, self._check_seat(seat), views)
         return views[0]  # type: ignore[no-any-return]
@@ -458,7 +468,7 @@ class Game:
             "widow": _slice(deck, widow, rules.widow_size),
             "turn_up": _slice(deck, turn_up, int(rules.turn_up)),
             "stock": _slice(deck, stock, rules.pack_size - stock),
-            "reshuffles": [_slice(deck, start, end - start) for start, end in zip(ends, ends[1:], strict=False)],
+            "reshuffles": [_slice(deck, start, end - start) for start, end in pairwise(ends)],
             "actions": [ACTION_NAMES[action] for action in self._actions],
             "result": None if self.phase != "over" or self.deal_result is None else self.deal_result.to_dict(),
         }

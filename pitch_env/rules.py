@@ -11,11 +11,13 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from pitch_env.actions import MAX_BID
 from pitch_env.cards import RANKS, SUITS
 
 ITEMS = ("high", "low", "jack", "off_jack", "ace", "ten", "three", "five", "joker", "two", "high_spade", "game")
 """Names of the items that can score (7.1), in the order of the rulebook."""
+
+MAX_BID = 15
+"""The highest number that a variant may have among its bids (2.4)."""
 
 MAX_SCORE = 9_999
 """Largest score, up or down, that may be given to a game (2.4)."""

@@ -23,6 +23,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import torch
 import typer
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -42,6 +43,7 @@ from pitch_env.observation import VIEW, layout_of
 from pitch_env.rules import Rules
 from training import selfplay
 from training.config import ConfigError, Fraction, NonNegative, Positive, read_config, rules_of, write_text
+from training.equity import Equity
 from training.evaluate import play_match
 from training.network import ResidualMLP, arrays_of
 from training.ranks import Ranks
@@ -89,7 +91,12 @@ class Config(BaseModel):
     max_grad_norm: NonNegative = 0.5
     """Gradients of actor and critic are each clipped to this norm."""
     reward_scale: NonNegative = 0.25
-    """Points are multiplied by this for the critic."""
+    """Rewards are multiplied by this: points, or probabilities to win."""
+    equity: str = ""
+    """File of a match equity table for the rules: the reward is then the change of the probability to win the game,
+    and the network sees the scores. Empty: points, and it does not."""
+    spread: Positive = 35
+    """With equity, deals start at random scores of so many below the target."""
     max_kl: NonNegative = 0.05
     """An update stops after a pass whose mean KL divergence from the rollout's policy is beyond this."""
     threads: Positive = 2
@@ -122,8 +129,14 @@ class Setting:
     tables: Any = field(init=False)
     layout: Any = field(init=False)
     kind: int = field(init=False)
+    equity: NDArray[np.float64] = field(init=False)
+    lowest: int = 0
 
     def __post_init__(self) -> None:
+        self.equity = np.empty((0, 0))
+        if self.config.equity:
+            table = Equity.load(self.config.equity, self.rules)
+            self.equity, self.lowest = table.table, table.lowest
         self.deals = self.ranks.share(self.config.deals)
         self.tables = compile_rules(self.rules)
         self.layout = layout_of(self.rules)
@@ -218,7 +231,10 @@ def rollout(actor: nn.Module, setting: Setting, rows: Rows, iteration: int, prof
         policy = inference_copy(actor, setting)
     with profile.phase("rollout: engine"):
         first_table = iteration * config.deals + ranks.rank * setting.deals
-        going = selfplay.begin(rows.states, setting.tables, config.seed, first_table, rows.active, rows.last_row)
+        spread = config.spread if config.equity else 0
+        going = selfplay.begin(
+            rows.states, setting.tables, config.seed, first_table, spread, rows.active, rows.last_row
+        )
     key = mix(mix(config.seed, first_table), 1)
     step = 0
     while going > 0:
@@ -226,8 +242,8 @@ def rollout(actor: nn.Module, setting: Setting, rows: Rows, iteration: int, prof
         rows.reserve(end)
         with profile.phase("rollout: engine"):
             selfplay.observe(
-                rows.states, setting.tables, setting.layout.table, setting.kind, False, rows.active, going, rows.views,
-                first, rows.full, rows.masks, rows.legal, rows.orders, rows.seats, rows.last_row, rows.next_row,
+                rows.states, setting.tables, setting.layout.table, setting.kind, bool(config.equity), rows.active, going,
+                rows.views, first, rows.full, rows.masks, rows.legal, rows.orders, rows.seats, rows.last_row, rows.next_row,
                 rows.rewards,
             )  # fmt: skip
         with profile.phase("rollout: network"):
@@ -239,7 +255,7 @@ def rollout(actor: nn.Module, setting: Setting, rows: Rows, iteration: int, prof
             )  # fmt: skip
             going = selfplay.act(
                 rows.states, setting.tables, rows.active, going, first, rows.actions, rows.orders, rows.last_row,
-                config.reward_scale, rows.rewards,
+                config.reward_scale, setting.equity, setting.lowest, rows.rewards,
             )  # fmt: skip
         rows.num = end
         step += 1
@@ -404,7 +420,7 @@ class Run:
             "seconds": self.seconds,
             "curve": self.curve,
             "universal": False,
-            "sees_scores": False,
+            "sees_scores": bool(self.setting.config.equity),
         }
         write_checkpoint(self.checkpoint, tensors, about)
 
@@ -440,7 +456,8 @@ class Run:
 
     def agent(self) -> NeuralAgent:
         """Returns the actor as an agent."""
-        return NeuralAgent(arrays_of(self.networks.actor, ""), self.setting.rules)
+        sees_scores = bool(self.setting.config.equity)
+        return NeuralAgent(arrays_of(self.networks.actor, ""), self.setting.rules, sees_scores=sees_scores)
 
     def measure(self, opponent: str, num_deals: int) -> dict[str, float]:
         """Plays a duplicate match against an agent; returns mean margin and 95 % interval."""

@@ -163,15 +163,16 @@ def _processor() -> str:
 
 
 def _require(module: str, package: str) -> Any:
-    """Imports an optional module.
+    """Imports an optional module of a package.
 
     Raises:
         NotInstalledError: if the package, or one that it needs, is not installed.
     """
     try:
         return importlib.import_module(module)
-    except ImportError:
-        raise NotInstalledError(f"{package} is not installed") from None
+    except ModuleNotFoundError as error:
+        needed = package if error.name == module.partition(".")[0] else error.name
+        raise NotInstalledError(f"{needed} is not installed") from None
 
 
 # Ours
@@ -381,7 +382,11 @@ def _open_spiel(name: str, with_tensor: bool) -> Callable[[], Callable[[], int]]
         dealt = [_dealt(game, rng) for _ in range(64)]
         look = None
         if with_tensor:
-            look = _require("open_spiel.python.observation", "open_spiel").make_observation(game)
+            observation = _require("open_spiel.python.observation", "open_spiel")
+            # Euchre has an information state only, spades an observation only.
+            has_observation = game.get_type().provides_observation_tensor
+            kind = pyspiel.IIGObservationType(perfect_recall=not has_observation)
+            look = observation.make_observation(game, kind)
 
         def play() -> int:
             state, decisions = dealt[rng.getrandbits(6)].clone(), 0
@@ -425,4 +430,4 @@ def _rlcard() -> Callable[[], int]:
 def _texas_holdem() -> Callable[[], int]:
     """Plays PettingZoo's own card game, which RLCard plays underneath."""
     _require("rlcard", "rlcard")
-    return drive_aec(_require("pettingzoo.classic.texas_holdem_v4", "pettingzoo[classic]").env())
+    return drive_aec(_require("pettingzoo.classic.texas_holdem_v4", "pettingzoo").env())

@@ -79,8 +79,10 @@ def _refusals(*kinds: type[Exception]) -> Iterator[None]:
     try:
         yield
     except kinds as error:
-        is_about_file = isinstance(error, OSError) and error.filename is not None
-        raise CommandError(f"{error.filename}: {error.strerror}" if is_about_file else str(error)) from error
+        message = str(error)
+        if isinstance(error, OSError) and error.filename is not None:
+            message = f"{error.filename}: {error.strerror}"
+        raise CommandError(message) from error
 
 
 def _rules(text: str) -> Rules:

@@ -311,3 +311,20 @@ def test_ctrl_c_in_a_game_leaves_cleanly():
     assert process.returncode == 0
     assert "You have left the game." in out
     assert err == ""
+
+
+@pytest.mark.parametrize(("differences", "code"), [(0, 0), (3, 1)])
+def test_verify_fails_on_a_difference(capsys, monkeypatch, differences, code):
+    import types
+
+    given = []
+
+    def play_beside(num_deals, seed, processes, progress):
+        given.append((num_deals, seed, processes))
+        progress(num_deals)
+        return {"deals": num_deals, "differences": differences}
+
+    monkeypatch.setitem(sys.modules, "pitch_env.app.verify", types.SimpleNamespace(verify=play_beside))
+    ended, out, _ = run(capsys, "verify", "--deals", 7, "--seed", 2, "--processes", 1, "--json")
+    assert (ended, given) == (code, [(7, 2, 1)])
+    assert json.loads(out) == {"deals": 7, "differences": differences}

@@ -67,6 +67,7 @@ def weights(folder):
         ('rules = "whist"', r"no variant 'whist'"),
         ("rules = {base = 'six_hand', bids = []}", r"bids"),
         ("frames = ", r"is not TOML"),
+        ('opponents = ["nobody"]', r"opponents: no agent 'nobody'"),
     ],
 )
 def test_a_bad_config_gets_one_error_that_names_it(tmp_path, text, message):

@@ -243,9 +243,9 @@ def rollout(actor: nn.Module, setting: Setting, rows: Rows, iteration: int, prof
         rows.reserve(end)
         with profile.phase("rollout: engine"):
             selfplay.observe(
-                rows.states, setting.tables, setting.layout.table, setting.kind, bool(config.equity), rows.active, going,
-                rows.views, first, rows.full, rows.masks, rows.legal, rows.orders, rows.seats, rows.last_row, rows.next_row,
-                rows.rewards,
+                rows.states, setting.tables, setting.layout.table, setting.kind, bool(config.equity), rows.active,
+                going, rows.views, first, rows.full, rows.masks, rows.legal, rows.orders, rows.seats, rows.last_row,
+                rows.next_row, rows.rewards,
             )  # fmt: skip
         with profile.phase("rollout: network"):
             logits = policy(inputs(rows, first, end, size, setting)).float().cpu().numpy()
@@ -475,7 +475,13 @@ def load_config(path: Path | str, seed: int | None = None) -> tuple[Config, Rule
         ConfigError: if there is no such file, it is not TOML, or a key or value is refused.
     """
     config = read_config(Config, path, seed)
-    return config, rules_of(config.rules, path)
+    rules = rules_of(config.rules, path)
+    for opponent in config.opponents:
+        try:
+            make_agent(opponent, rules)
+        except ValueError as error:
+            raise ConfigError(f"{path}: opponents: {error}") from None
+    return config, rules
 
 
 def train(
@@ -613,7 +619,7 @@ def _learn(state: Run, timer: Profile) -> None:
                 elif is_last or state.frames >= config.frames:
                     state.save()
             if is_last:
-                raise KeyboardInterrupt
+                raise KeyboardInterrupt(str(state.folder))
         if writer is not None:
             writer.close()
 

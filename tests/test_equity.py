@@ -72,3 +72,21 @@ def test_a_table_is_saved_and_read_and_checked(tmp_path):
         Equity.load(tmp_path / "none", BASE)
     with pytest.raises(EquityError, match="sides=3"):
         equity_from("rule", "cutthroat", num_deals=10)
+
+
+def test_the_command_draws_and_saves_the_table(tmp_path, capsys):
+    import json
+
+    from pitch_env.app.cli import main
+
+    out = tmp_path / "equity.json"
+    with pytest.raises(SystemExit) as stop:
+        main(["equity", "rule", "--deals", "500", "--out", str(out), "--json"])
+    assert stop.value.code == 0
+    printed = capsys.readouterr()
+    assert len(json.loads(printed.out)["table"]) == len(Equity.load(out, BASE).table)
+    assert "dealer's side" in printed.err
+    with pytest.raises(SystemExit) as stop:
+        main(["equity", "rule", "--rules", "cutthroat", "--deals", "500"])
+    assert stop.value.code == 2
+    assert "two sides" in capsys.readouterr().err

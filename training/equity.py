@@ -221,3 +221,13 @@ def equity_from(
     """
     table = load_rules(rules)
     return compute_equity(table, make_agent(agent, table), num_deals, seed, agent)
+
+
+def drawing(equity: Equity, step: int = 3) -> str:
+    """Returns the table as text: equity in per cent of the dealer's side (rows) and the other (columns)."""
+    shown = np.arange(-equity.rules.target // 2, equity.rules.target, step)
+    lines = [f"dealer's side \\ other  {' '.join(f'{score:>4}' for score in shown)}"]
+    for mine in shown:
+        row = equity.of(np.full(len(shown), mine), shown)
+        lines.append(f"{mine:>22} {' '.join(f'{100 * share:>4.0f}' for share in row)}")
+    return "\n".join(lines)

@@ -137,10 +137,11 @@ def train(
     """Train by self-play as a config says; leaves a run folder."""
     from agents.neural import CheckpointError
     from training.config import ConfigError
+    from training.equity import EquityError
     from training.ppo import train as learn
 
     try:
-        with _refusals(ConfigError, CheckpointError):
+        with _refusals(ConfigError, CheckpointError, EquityError):
             result = learn(config, run=run, resume=resume, seed=seed, profile=profile)
     except KeyboardInterrupt as stop:  # with the run's folder, once its checkpoint is written
         folder = stop.args[0] if stop.args else run or "FOLDER"
@@ -150,6 +151,30 @@ def train(
         _emit(result)
     else:
         typer.echo(f"The run is in {result['run']}; play against it: --opponents checkpoint:{result['checkpoint']}")
+
+
+@app.command()
+def equity(
+    agent: Annotated[str, typer.Argument(help="The agent whose play decides, by name.")],
+    rules: RulesOption = "auction_pitch",
+    deals: Annotated[int, typer.Option(min=100, help="Deals of its play to sample from.")] = 100_000,
+    seed: SeedOption = 0,
+    out: Annotated[Path | None, typer.Option(help="File for the table; configs of training can name it.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Compute how likely the dealer's side wins the game from every pair of scores."""
+    table = _rules(rules)
+    player = _agent(agent, table)
+    from training.equity import EquityError, compute_equity, drawing
+
+    with _refusals(EquityError):
+        found = compute_equity(table, player, deals, seed, agent)
+    if out is not None:
+        with _refusals(OSError):
+            found.save(out)
+    if as_json:
+        _emit({"agent": agent, "deals": deals, "lowest": found.lowest, "table": found.table.round(4).tolist()})
+    typer.echo(drawing(found), err=as_json)
 
 
 @app.command()
@@ -192,7 +217,7 @@ def _show_match(result: dict[str, Any], as_json: bool) -> None:
         f"{result['a']} against {result['b']}: {result['deals']} duplicates, {result['tables']} tables",
         f"{result['mean']:+.4f} {unit}, 95 % interval {low:+.4f} to {high:+.4f}",
     ]
-    lines += [f"{name[2:]}: {time * 1e6:.2f} µs a decision" for name, time in result["seconds_per_decision"].items()]
+    lines += [f"{name}: {time * 1e6:.2f} µs a decision" for name, time in result["seconds_per_decision"].items()]
     typer.echo("\n".join(lines), err=as_json)
     rows = [
         (result[who], bid, str(row["won"]), f"{row['rate']:.1%}", f"{1 - row['rate']:.1%}")

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pitch_env.actions import ACTION_NAMES, FIRST_CALL
-from pitch_env.cards import CARD_NAMES, NUM_RANKS, SUITS, card_names, cards_in, is_joker
+from pitch_env.cards import CARD_NAMES, NUM_RANKS, card_names, cards_in, is_joker
 from pitch_env.engine.state import NO_CALL, NO_CARD, NO_SEAT, NO_SIDE, NO_SUIT, NO_TRUMP, OVER, PHASES, PLAY, SMUDGE_BID
 from pitch_env.engine.tables import compile_rules
+from pitch_env.game import TRUMP_NAMES
 from pitch_env.observation import VIEW, look_one
 from pitch_env.rules import VARIANTS, Rules
 
-TRUMP_NAMES = (*SUITS, "NT")
 BLIND_PLAY = 8
 """Bit of ``play_seats`` of a card played blind."""
 

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pitch_env.actions import BID_0, BLIND, FIRST_CALL, MAX_BID, NAME_C, NAME_NT, PASS, SMUDGE, STAND
+from pitch_env.actions import BID_0, BLIND, FIRST_CALL, NAME_C, NAME_NT, PASS, SMUDGE, STAND
 from pitch_env.cards import ACE, JACK, JOKERS, KING, LOW_JOKER, NUM_FACES, NUM_RANKS, TEN, card_of, set_of
 from pitch_env.engine.jit import ONE, first_card, kernel, num_cards
-from pitch_env.engine.state import AUCTION, EXCHANGE, NAMING, NO_BID, NO_CARD, NO_SUIT, NO_TRUMP, WIDOW
+from pitch_env.engine.state import AUCTION, EXCHANGE, NAMING, NO_BID, NO_CARD, NO_SUIT, NO_TRUMP, WIDOW, record_type
 from pitch_env.engine.tables import (
-    EXCHANGE_DRAW,
     FIVE_ITEM,
     GAME,
     HIGH,
@@ -31,7 +30,7 @@ from pitch_env.engine.tables import (
     pack_of,
     trump_order,
 )  # fmt: skip
-from pitch_env.rules import Rules
+from pitch_env.rules import MAX_BID, Rules
 
 BID_CALLS = sum(1 << BID_0 + bid - FIRST_CALL for bid in range(MAX_BID + 1))
 SMUDGE_CALL = 1 << SMUDGE - FIRST_CALL
@@ -88,12 +87,12 @@ WORTHLESS = 5
 POINT = 14
 """What a point is worth in game values, to a seat that weighs a card."""
 
-BLIND_COST = 3.2
+BLIND_COST = 2.0
 """What a card from the face-down pile is expected to give away in a trick that is lost."""
 
 MAX_COUNTED = 6
 
-NOTES = np.dtype(
+NOTES = record_type(
     [
         ("fitted", np.int64),  # the columns for bids of 2 to 4 were fitted to deals like these
         ("scale", np.float64),  # points of a deal, in those of the base game
@@ -105,17 +104,16 @@ NOTES = np.dtype(
         ("slam", np.int64, (4,)),  # [U] set of the trumps without which a smudge is not called
         ("higher", np.int64, (5, NUM_FACES)),  # [U, C] set of the cards of its suit that are higher
         ("lower", np.int64, (5, NUM_FACES)),  # [U, C] set of the trumps that are lower than a trump, no jokers
-    ],
-    align=True,
+    ]
 )
 """What the player works out of the rules before it plays: one record in an array of length 1."""
 
 
 def note_rules(rules: Rules) -> NDArray[np.void]:
     """Returns what the player notes of the rules: an array of ``NOTES`` of length 1."""
+    r: Any = compile_rules(rules)[0]
     notes = np.zeros(1, NOTES)
     n: Any = notes[0]
-    r: Any = compile_rules(rules)[0]
     n["fitted"] = (
         rules.items == {"high": 1, "low": 1, "jack": 1, "game": 1}
         and rules.set_rule == "subtract"
@@ -232,8 +230,9 @@ def bid_value(hand, dups, t, bid, r, n):
     other = (total - own) / (r.sides - 1)
     if bid == 0:  # 8.3  As good as failed, and costs only what is not scored.
         return -own if r.transfer else -other
-    # In the base game this gives the make rates that were measured.
-    made = 1 / (1 + math.exp((bid - own - 0.8) / (0.83 * math.sqrt(n.scale))))
+    # With four points this gives the make rates of the fitted bids; more points come in lumps, and promise less.
+    hope = 0.8 if n.scale <= 1 else 0.0
+    made = 1 / (1 + math.exp((bid - own - hope) / (0.83 * math.sqrt(n.scale))))
     if r.transfer:  # 8.2
         return made * (max(own, float(bid)) - other) - (1 - made) * own
     return made * max(own, float(bid)) - (1 - made) * bid - other
@@ -339,12 +338,10 @@ def is_void(v, k, suit):
 @kernel
 def opponents_have_trumps(v, t, unseen, r):
     """Tells whether some opponent may hold a trump."""
-    if not unseen & r.suit_cards[t, t]:
-        return False
+    some = False
     for k in range(1, r.players):
-        if k % r.sides != 0 and not is_void(v, k, t):
-            return True
-    return False
+        some |= k % r.sides != 0 and not is_void(v, k, t)
+    return some and unseen & r.suit_cards[t, t] != 0
 
 
 @kernel
@@ -502,10 +499,10 @@ def may_beat(v, k, card, unseen, r, n):
 @kernel
 def is_safe(v, unseen, r, n):
     """Tells whether no opponent still to play can beat the card that is winning."""
+    safe = True
     for k in range(1, num_to_come(v, r) + 1):
-        if k % r.sides != 0 and may_beat(v, k, v.best, unseen, r, n):
-            return False
-    return True
+        safe &= k % r.sides == 0 or not may_beat(v, k, v.best, unseen, r, n)
+    return safe
 
 
 @kernel
@@ -625,9 +622,7 @@ def rule_discard(v, r, n):
     t = v.trump
     trumps = r.suit_cards[t, t]
     cards = v.legal_cards
-    if r.exchange == EXCHANGE_DRAW and v.phase == EXCHANGE:
-        cards &= ~ACES
-    if not cards:
+    if not cards:  # 5.3
         return STAND
     unseen, _ = unseen_cards(v, r, n)
     best = NO_CARD

@@ -5,6 +5,7 @@ calls    int, a set of calls: bit *k* stands for action ``FIRST_CALL + k``
 """
 
 from pitch_env.cards import CARD_NAMES, NUM_FACES, SUITS
+from pitch_env.rules import MAX_BID
 
 FIRST_CALL = NUM_FACES
 PASS = 54
@@ -15,9 +16,6 @@ NAME_NT = 76
 STAND = 77
 BLIND = 78
 NUM_ACTIONS = 79
-
-MAX_BID = 15
-"""The highest number that a variant may have among its bids (2.4)."""
 
 ACTION_NAMES = (
     *CARD_NAMES,

@@ -80,6 +80,9 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]  # noqa: N801 - PettingZ
 
     def _sit(self, rules: Rules) -> None:
         """Makes everything that follows from the rules."""
+        looker = self.render_seat
+        if looker is not None and (isinstance(looker, bool) or not 0 <= looker < rules.players):
+            raise ValueError(f"render_seat={looker!r} is not a seat of 0 to {rules.players - 1}, nor None for all open")
         self.rules = rules
         layout = layout_of(rules, self.universal)
         self._bind()

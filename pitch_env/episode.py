@@ -14,6 +14,7 @@ from pitch_env.engine.deal import deal, new_game, next_deal
 from pitch_env.engine.jit import kernel
 from pitch_env.engine.state import MAX_SEATS, NO_SEAT, NO_SIDE, OVER, STATE
 from pitch_env.engine.step import apply, skip_void, write_mask
+from pitch_env.engine.tables import compile_rules
 from pitch_env.game import Game
 from pitch_env.observation import encode, encode_hidden, look
 from pitch_env.rules import MAX_SCORE, Rules, load_rules
@@ -128,17 +129,10 @@ def begin(rules: Rules, seed: int, number: int, options: Mapping[str, Any] | Non
         states["table"] = number
     else:
         states = np.zeros(1, STATE)
-        _begin(states, rules_table(rules), seed, number, _check_dealer(dealer, rules), _check_scores(scores, rules))
+        _begin(states, compile_rules(rules), seed, number, _check_dealer(dealer, rules), _check_scores(scores, rules))
     if states["phase"][0] == OVER:
         raise ValueError("the deal is over as dealt: it is void (2.2), or its scores end the game")
     return rules, states
-
-
-def rules_table(rules: Rules) -> NDArray[np.void]:
-    """Returns the tables of rules for kernels, an array of length 1."""
-    from pitch_env.engine.tables import compile_rules
-
-    return compile_rules(rules)
 
 
 def _begin_given(rules: Rules, given: Any, options: Mapping[str, Any], seed: int) -> tuple[Rules, NDArray[np.void]]:

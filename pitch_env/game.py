@@ -6,6 +6,7 @@ The engine trusts its caller; :class:`Game` is the checking door: what is not le
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,9 +20,20 @@ from pitch_env.engine import step
 from pitch_env.engine.deal import clear, deal, deal_out, new_game, next_deal
 from pitch_env.engine.jit import kernel
 from pitch_env.engine.state import (
-    EXCHANGE, MADE, NO_BID, NO_CARD, NO_SEAT, NO_SIDE, NO_SUIT, NO_TRUMP, OVER, PHASES, SMUDGE_BID, STATE, UNDECIDED,
+    EXCHANGE,
+    MADE,
+    NO_BID,
+    NO_SEAT,
+    NO_SIDE,
+    NO_SUIT,
+    OVER,
+    PHASES,
+    SMUDGE_BID,
+    STATE,
+    UNDECIDED,
 )  # fmt: skip
 from pitch_env.engine.tables import compile_rules, pack_of
+from pitch_env.observation import VIEW, look_one
 from pitch_env.rules import ITEMS, MAX_SCORE, Rules, load_rules
 
 TRUMP_NAMES = (*SUITS, "NT")
@@ -199,14 +211,14 @@ class Game:
         """
         game = cls.__new__(cls)
         game._begin(load_rules(rules), seed)
-        game._lay(hands, dealer, face_down or (), widow, turn_up, stock)
+        game._lay(hands, dealer, face_down, widow, turn_up, stock)
         game._set_scores(scores, debts)
         _deal(game._states, game._tables, 0, 1)
         game._open()
         return game
 
     def _lay(
-        self, hands: Sequence[str], dealer: int, face_down: Sequence[str], widow: str, turn_up: str, stock: str
+        self, hands: Sequence[str], dealer: int, face_down: Sequence[str] | None, widow: str, turn_up: str, stock: str
     ) -> None:
         """Lays a given deal into the deck of the state."""
         rules = self.rules
@@ -214,7 +226,9 @@ class Game:
             raise ValueError(f"dealer={dealer!r} is not a seat of 0 to {rules.players - 1}")
         order = [(dealer + 1 + place) % rules.players for place in range(rules.players)]
         piles = _piles("hands", hands, rules.players, rules.hand_size)
-        downs = _piles("face_down", face_down or [""] * rules.players, rules.players, rules.face_down_size)
+        if face_down is None or (isinstance(face_down, list | tuple) and not face_down):
+            face_down = [""] * rules.players
+        downs = _piles("face_down", face_down, rules.players, rules.face_down_size)
         deck = [card for seat in order for card in piles[seat]] + [card for seat in order for card in downs[seat]]
         deck += _pile("widow", widow, rules.widow_size) + _pile("turn_up", turn_up, int(rules.turn_up))
         deck += _pile("stock", stock, None)
@@ -403,8 +417,6 @@ class Game:
         Raises:
             ValueError: if there is no such seat.
         """
-        from pitch_env.observation import VIEW, look_one  # the view is to the right of the game (design, section 1)
-
         views = np.zeros(1, VIEW)
         look_one(self._states, self._tables, self._check_seat(seat), views)
         return views[0]  # type: ignore[no-any-return]
@@ -456,7 +468,7 @@ class Game:
             "widow": _slice(deck, widow, rules.widow_size),
             "turn_up": _slice(deck, turn_up, int(rules.turn_up)),
             "stock": _slice(deck, stock, rules.pack_size - stock),
-            "reshuffles": [_slice(deck, start, end - start) for start, end in zip(ends, ends[1:], strict=False)],
+            "reshuffles": [_slice(deck, start, end - start) for start, end in pairwise(ends)],
             "actions": [ACTION_NAMES[action] for action in self._actions],
             "result": None if self.phase != "over" or self.deal_result is None else self.deal_result.to_dict(),
         }

@@ -14,17 +14,27 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from pitch_env.actions import BID_0, FIRST_CALL, MAX_BID, NUM_ACTIONS, PASS, SMUDGE
+from pitch_env.actions import BID_0, FIRST_CALL, NUM_ACTIONS, PASS, SMUDGE
 from pitch_env.cards import JACK, NUM_FACES, NUM_RANKS
 from pitch_env.engine.blocks import bytes_of, copy, spread, turn, turn_seats
 from pitch_env.engine.jit import ONE, below, first_card, inlined_kernel, kernel, mix, num_cards, parallel_kernel
 from pitch_env.engine.state import (
-    AUCTION, EXCHANGE, MAX_PACK, MAX_SEATS, NO_CALL, NO_CARD, NO_SEAT, NO_SUIT, OVER, SMUDGE_BID, WIDOW,
+    AUCTION,
+    EXCHANGE,
+    MAX_PACK,
+    MAX_SEATS,
+    NO_CALL,
+    NO_CARD,
+    NO_SEAT,
+    NO_SUIT,
+    OVER,
+    SMUDGE_BID,
+    WIDOW,
     record_type,
 )  # fmt: skip
 from pitch_env.engine.step import advance, apply, legal, nth_action, num_legal, write_mask
 from pitch_env.engine.tables import WIDOW_AFTER_FIRST_TRICK, WIDOW_TO_PITCHER
-from pitch_env.rules import ITEMS, Rules
+from pitch_env.rules import ITEMS, MAX_BID, Rules
 
 VIEW = record_type(
     [

@@ -11,11 +11,13 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from pitch_env.actions import MAX_BID
 from pitch_env.cards import RANKS, SUITS
 
 ITEMS = ("high", "low", "jack", "off_jack", "ace", "ten", "three", "five", "joker", "two", "high_spade", "game")
 """Names of the items that can score (7.1), in the order of the rulebook."""
+
+MAX_BID = 15
+"""The highest number that a variant may have among its bids (2.4)."""
 
 MAX_SCORE = 9_999
 """Largest score, up or down, that may be given to a game (2.4)."""
@@ -145,7 +147,7 @@ class Rules(BaseModel):
     concede_without_trumps: bool = False
     """A deal ends when a side is out of trumps (9.5)."""
 
-    def __init__(self, **fields: Any) -> None:
+    def __init__(self, /, **fields: Any) -> None:
         try:
             super().__init__(**fields)
         except ValidationError as error:
@@ -178,7 +180,7 @@ class Rules(BaseModel):
         """Tricks of a deal (6.5)."""
         return self.play_size + self.face_down_size
 
-    def replace(self, **fields: Any) -> "Rules":
+    def replace(self, /, **fields: Any) -> "Rules":
         """Returns these rules with some fields changed.
 
         Raises:
@@ -306,7 +308,7 @@ def _message(error: ValidationError) -> str:
             parts.append(detail["msg"].removeprefix("Value error, "))
         else:
             parts.append(f"{'.'.join(map(str, detail['loc']))}={detail['input']!r:.80}: {detail['msg']}")
-    return "; ".join(parts)
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in "; ".join(parts))
 
 
 AUCTION_PITCH = Rules()

@@ -67,9 +67,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
             ValueError: if the rules or an agent are refused, or another argument is none of these.
         """
         table.check_terms(episode, reward, render_mode, max_deals)
-        self._seats = Seats(
-            1, rules, opponents, partner, seat, episode, reward, max_deals, illegal_reward, universal
-        )  # fmt: skip
+        self._seats = Seats(1, rules, opponents, partner, seat, episode, reward, max_deals, illegal_reward, universal)
         self.render_mode, self.render_open = render_mode, render_open
         self.observation_space = Box(0, 1, (self._seats.layout.size,), np.uint8)
         self.action_space = Discrete(NUM_ACTIONS)

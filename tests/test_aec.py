@@ -282,7 +282,16 @@ def test_a_game_without_an_end_is_truncated():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"reward": "win"}, {"episode": "trick"}, {"reward": "money"}, {"render_mode": "film"}, {"rules": "whist"}]
+    "wrong",
+    [
+        {"reward": "win"},
+        {"episode": "trick"},
+        {"reward": "money"},
+        {"render_mode": "film"},
+        {"rules": "whist"},
+        {"render_seat": 4},
+        {"max_deals": 0, "episode": "game"},
+    ],
 )
 def test_a_wrong_argument_is_refused_and_named(wrong):
     with pytest.raises(ValueError, match=str(next(iter(wrong.values())))):

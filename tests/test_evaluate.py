@@ -79,7 +79,7 @@ def test_evaluate_gives_what_the_command_prints():
     assert result["interval"][0] <= result["mean"] <= result["interval"][1]
     assert result["deals"] == 50
     assert result["tables"] == 150
-    assert set(result["seconds_per_decision"]) == {"a:rule", "b:greedy"}
+    assert set(result["seconds_per_decision"]) == {"rule", "greedy"}
     with pytest.raises(ValueError, match="deals=1"):
         evaluate("rule", "greedy", num_deals=1)
     with pytest.raises(ValueError, match="no agent 'nobody'"):

@@ -22,12 +22,14 @@ from training.ppo import (  # noqa: E402
     Rows,
     Setting,
     advantages,
+    divergence,
     load_config,
-    policy_terms,
+    log_policy_of,
     rollout,
     train,
     update,
 )  # fmt: skip
+from training.ranks import Ranks  # noqa: E402
 
 SMALL = """
 rules = "mini_pitch"
@@ -65,6 +67,7 @@ def weights(folder):
         ('rules = "whist"', r"no variant 'whist'"),
         ("rules = {base = 'six_hand', bids = []}", r"bids"),
         ("frames = ", r"is not TOML"),
+        ('opponents = ["nobody"]', r"opponents: no agent 'nobody'"),
     ],
 )
 def test_a_bad_config_gets_one_error_that_names_it(tmp_path, text, message):
@@ -164,18 +167,16 @@ def test_a_run_is_not_overwritten_and_not_resumed_with_another_config(config, tm
 
 def setting(**fields):
     config = Config(rules="mini_pitch", deals=64, width=16, bf16=False, minibatch=128, **fields)
-    return Setting(config, VARIANTS["mini_pitch"], torch.device("cpu"))
+    return Setting(config, VARIANTS["mini_pitch"], Ranks(0, 1, torch.device("cpu")))
 
 
-def test_entropy_and_log_probability_of_a_masked_policy_by_hand():
+def test_policies_are_masked_and_their_divergence_is_right_by_hand():
     logits = torch.log(torch.tensor([[0.5, 0.25, 0.25, 7.0]]))
-    batch = Batch(
-        full=torch.empty(0), masks=torch.tensor([[1, 1, 1, 0]]), actions=torch.tensor([1]), log_probs=torch.empty(0),
-        advantages=torch.empty(0), returns=torch.empty(0),
-    )  # fmt: skip
-    log_probs, entropy = policy_terms(logits, batch)
-    assert log_probs.item() == pytest.approx(np.log(0.25))
-    assert entropy.item() == pytest.approx(1.5 * np.log(2))
+    log_policy = log_policy_of(logits, torch.tensor([[1, 1, 1, 0]]))
+    assert log_policy.exp().tolist() == [pytest.approx([0.5, 0.25, 0.25, 0])]
+    other = log_policy_of(torch.zeros(1, 4), torch.tensor([[1, 1, 0, 1]])[:, [0, 1, 3, 2]])
+    # Σ p ln(p / q) with q = ⅓ each: ½ ln 1.5 + 2 · ¼ ln 0.75
+    assert divergence(log_policy, other).item() == pytest.approx(0.5 * np.log(1.5) + 0.5 * np.log(0.75))
 
 
 def test_an_update_makes_well_paid_actions_likelier():
@@ -189,8 +190,8 @@ def test_an_update_makes_well_paid_actions_likelier():
     with torch.inference_mode():
         batch = Batch(*(torch.from_numpy(a[: rows.num]) for a in (rows.full, rows.masks, rows.actions, before,
                                                                    rows.advantages, rows.returns)))  # fmt: skip
-        after, _ = policy_terms(networks.actor(batch.full[:, : here.layout.size].float()), batch)
-    change = after.numpy() - before
+        policy = log_policy_of(networks.actor(batch.full[:, : here.layout.size].float()), batch.masks)
+    change = policy.gather(1, batch.actions[:, None]).squeeze(1).numpy() - before
     paid = rows.advantages[: rows.num]
     assert np.corrcoef(change, paid)[0, 1] > 0.1
 
@@ -202,3 +203,36 @@ def test_schedules_go_by_the_share_of_the_run_that_is_over():
     advantages(networks.critic, here, rows, profile)
     update(networks, here, rows, 0, 0.5, profile)
     assert networks.optimizer.param_groups[0]["lr"] == pytest.approx(6e-4)
+
+
+def test_two_processes_learn_as_one_and_hold_the_same_weights(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL.replace("6_000", "60_000").replace("deals = 64", "deals = 256"))
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone"]
+    command += ["-m", "training.ppo", str(path), str(tmp_path / "two")]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "two" / "result.json").read_text())
+    assert result["frames"] >= 60_000
+    assert result["strength"]["random"]["interval"][0] > 0.2
+
+
+def test_deals_that_cannot_be_shared_are_refused():
+    with pytest.raises(ValueError, match="deals=5 cannot be shared by 2 processes"):
+        Ranks(0, 2, torch.device("cpu")).share(5)
+
+
+def test_the_magnet_follows_the_actor_and_survives_a_resume(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL + "magnet = 0.05\nmagnet_decay = 0.9\n")
+    train(path, run=tmp_path / "whole")
+    tensors, _ = read_checkpoint(tmp_path / "whole" / "checkpoint.safetensors")
+    assert (tensors["magnet.first.weight"] != tensors["actor.first.weight"]).any()
+    here = setting(magnet=0.05, magnet_decay=0.75)
+    networks, rows, profile = Networks(here), Rows(here), Profile()
+    before = networks.magnet.last.bias.clone()
+    rollout(networks.actor, here, rows, 0, profile)
+    advantages(networks.critic, here, rows, profile)
+    update(networks, here, rows, 0, 0.0, profile)
+    expected = 0.75 * before + 0.25 * networks.actor.last.bias.detach()
+    assert networks.magnet.last.bias.tolist() == pytest.approx(expected.tolist())

@@ -10,6 +10,7 @@ from agents.sampling import sample
 from pitch_env import VARIANTS, Game, Rules, variant
 from pitch_env.actions import ACTION_NAMES, actions_in, parse_action
 from pitch_env.cards import card_name, card_rank, card_suit, parse_card
+from pitch_env.engine.jit import kernel
 from pitch_env.engine.state import STATE
 from pitch_env.engine.tables import compile_rules
 from pitch_env.observation import VIEW, layout_of
@@ -66,7 +67,7 @@ def test_a_reward_belongs_to_the_seats_own_last_decision_in_the_worked_deal():
         rows.actions[row] = relabelled(parse_action(name), rows.orders[row])
         going = selfplay.act(
             states, compile_rules(rules), rows.active, going, row, rows.actions, rows.orders, rows.last_row, 0.25,
-            rows.rewards,
+            np.empty((0, 0)), 0, rows.rewards,
         )  # fmt: skip
         row += 1
     assert rows.seats[:row].tolist() == [seat for seat, _ in decided]
@@ -98,7 +99,7 @@ def test_forced_moves_make_no_row_and_every_row_is_a_legal_choice(name):
     rules = VARIANTS[name]
     tables = compile_rules(rules)
     states, rows = np.zeros(20, STATE), Rows(rules, 20, room=6000)
-    going, row = selfplay.begin(states, tables, 5, 0, rows.active, rows.last_row), 0
+    going, row = selfplay.begin(states, tables, 5, 0, 0, rows.active, rows.last_row), 0
     while going:
         rows.observe(states, rules, going, row)
         assert (rows.masks[row : row + going].sum(axis=1) > 1).all()
@@ -108,7 +109,18 @@ def test_forced_moves_make_no_row_and_every_row_is_a_legal_choice(name):
         assert rows.masks[np.arange(row, row + going), rows.actions[row : row + going]].all()
         before = going
         going = selfplay.act(
-            states, tables, rows.active, going, row, rows.actions, rows.orders, rows.last_row, 1.0, rows.rewards
+            states,
+            tables,
+            rows.active,
+            going,
+            row,
+            rows.actions,
+            rows.orders,
+            rows.last_row,
+            1.0,
+            np.empty((0, 0)),
+            0,
+            rows.rewards,
         )
         row += before
     assert row > 0
@@ -209,3 +221,33 @@ def test_samples_follow_the_masked_softmax():
     assert (actions == cards[1]).all()
     assert card_name(cards[1]) == "AH"
     assert (card_suit(cards[1]), card_rank(cards[1])) == (2, 12)
+
+
+def test_equity_pays_the_change_of_the_probability_to_win():
+    rules = VARIANTS["auction_pitch"]
+    equity = np.random.default_rng(0).random((80, 80))
+    game = Game.from_deal(rules, WORKED_DEAL, dealer=3, scores=[10, 4])
+    for name in WORKED_PLAY.split(";"):
+        game.play(name)
+    # 12  Alice and Ben go from 10 to 7, Cara and Dev from 4 to 6; Dev dealt, so Alice deals next.
+    change = 2 * ((1 - equity[7 + 30, 6 + 30]) - equity[4 + 30, 10 + 30])
+    states, tables = game.state().reshape(1), compile_rules(rules)
+    assert net_equity(states, tables, 1, equity, -30) == pytest.approx(change)
+    assert net_equity(states, tables, 0, equity, -30) == pytest.approx(-change)
+    states["winner"] = 0
+    assert net_equity(states, tables, 0, equity, -30) == pytest.approx(2 * equity[4 + 30, 10 + 30])
+
+
+@kernel
+def net_equity(states, rules, side, equity, lowest):
+    return selfplay.net_equity(states[0], rules[0], side, equity, lowest)
+
+
+def test_deals_start_at_scores_below_the_target_with_debts_that_fit():
+    rules = VARIANTS["auction_pitch"]
+    states, rows = np.zeros(500, STATE), Rows(rules, 500)
+    selfplay.begin(states, compile_rules(rules), 5, 0, 30, rows.active, rows.last_row)
+    scores, debts = states["scores"][:, :2], states["debts"][:, :2]
+    assert scores.min() == -9
+    assert scores.max() == 20
+    assert (debts == np.maximum(0, -scores)).all()

@@ -261,6 +261,7 @@ def evaluate(
         "seed": seed,
         "bids": {"a": match.bids["a"], "b": match.bids["b"]},
         "seconds_per_decision": {
-            name: match.seconds[who] / max(1, match.decisions[who]) for name, who in ((f"a:{a}", "a"), (f"b:{b}", "b"))
+            name: match.seconds[who] / max(1, match.decisions[who])
+            for name, who in ((a, "a"), (b if b != a else f"{b} (B)", "b"))
         },
     }

@@ -18,11 +18,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-import numba
 import numpy as np
 import torch
+import typer
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -41,9 +42,12 @@ from pitch_env.engine.tables import compile_rules
 from pitch_env.observation import VIEW, layout_of
 from pitch_env.rules import Rules
 from training import selfplay
+from training.ceiling import bare_loop
 from training.config import ConfigError, Fraction, NonNegative, Positive, read_config, rules_of, write_text
+from training.equity import Equity
 from training.evaluate import play_match
 from training.network import ResidualMLP, arrays_of
+from training.ranks import Ranks
 
 
 class Config(BaseModel):
@@ -79,12 +83,21 @@ class Config(BaseModel):
     """Weight of the entropy bonus at the start."""
     final_entropy: NonNegative = 0.002
     """At the end; linear in between."""
+    magnet: NonNegative = 0.0
+    """Weight of the divergence from the magnet, a slow average of past policies (Sokota et al. 2023)."""
+    magnet_decay: Fraction = 0.99
+    """Share of the magnet that an iteration keeps."""
     value_weight: NonNegative = 0.5
     """Weight of the critic's loss."""
     max_grad_norm: NonNegative = 0.5
     """Gradients of actor and critic are each clipped to this norm."""
     reward_scale: NonNegative = 0.25
-    """Points are multiplied by this for the critic."""
+    """Rewards are multiplied by this: points, or probabilities to win."""
+    equity: str = ""
+    """File of a match equity table for the rules: the reward is then the change of the probability to win the game,
+    and the network sees the scores. Empty: points, and it does not."""
+    spread: Positive = 35
+    """With equity, deals start at random scores of so many below the target."""
     max_kl: NonNegative = 0.05
     """An update stops after a pass whose mean KL divergence from the rollout's policy is beyond this."""
     threads: Positive = 2
@@ -105,29 +118,41 @@ class Config(BaseModel):
 
 @dataclass
 class Setting:
-    """What stays the same through a run: rules, tables and sizes, in the forms that each part wants."""
+    """What stays the same through a run: rules, tables and sizes, in the forms that each part wants.
+
+    ``deals`` is N, this process's share of a rollout.
+    """
 
     config: Config
     rules: Rules
-    device: torch.device
+    ranks: Ranks
+    deals: int = field(init=False)
     tables: Any = field(init=False)
     layout: Any = field(init=False)
     kind: int = field(init=False)
+    equity: NDArray[np.float64] = field(init=False)
+    lowest: int = 0
 
     def __post_init__(self) -> None:
+        self.equity = np.empty((0, 0))
+        if self.config.equity:
+            table = Equity.load(self.config.equity, self.rules)
+            self.equity, self.lowest = table.table, table.lowest
+        self.deals = self.ranks.share(self.config.deals)
         self.tables = compile_rules(self.rules)
         self.layout = layout_of(self.rules)
         self.kind = relabelling(self.rules)
 
 
 class Networks:
-    """Actor, critic, and the optimiser of both."""
+    """Actor, critic, the optimiser of both, and the magnet that the actor may be held to."""
 
     def __init__(self, setting: Setting) -> None:
         config, layout = setting.config, setting.layout
         torch.manual_seed(config.seed)
-        self.actor = ResidualMLP(layout.size, config.width, config.depth, NUM_ACTIONS, 0.01).to(setting.device)
-        self.critic = ResidualMLP(layout.state_size, config.width, config.depth, 1, 1.0).to(setting.device)
+        self.actor = ResidualMLP(layout.size, config.width, config.depth, NUM_ACTIONS, 0.01).to(setting.ranks.device)
+        self.critic = ResidualMLP(layout.state_size, config.width, config.depth, 1, 1.0).to(setting.ranks.device)
+        self.magnet = copy.deepcopy(self.actor).requires_grad_(False)
         parameters = [*self.actor.parameters(), *self.critic.parameters()]
         self.optimizer = torch.optim.Adam(parameters, lr=config.learning_rate, eps=1e-5, fused=True)
 
@@ -141,7 +166,7 @@ class Rows:
     """
 
     def __init__(self, setting: Setting) -> None:
-        num_deals, room = setting.config.deals, setting.config.deals * setting.rules.players * 8
+        num_deals, room = setting.deals, setting.deals * setting.rules.players * 8
         self.num = 0
         self.full = np.zeros((room, setting.layout.state_size), np.uint8)
         self.masks = np.zeros((room, NUM_ACTIONS), np.uint8)
@@ -189,7 +214,7 @@ class Profile:
 def inputs(rows: Rows, first: int, end: int, size: int, setting: Setting) -> Tensor:
     """Returns the first ``size`` numbers of some rows' full states, on the device, in the type networks compute in."""
     dtype = torch.bfloat16 if setting.config.bf16 else torch.float32
-    return torch.from_numpy(rows.full[first:end, :size]).to(setting.device).to(dtype)
+    return torch.from_numpy(rows.full[first:end, :size]).to(setting.ranks.device).to(dtype)
 
 
 def inference_copy(network: nn.Module, setting: Setting) -> nn.Module:
@@ -201,24 +226,26 @@ def inference_copy(network: nn.Module, setting: Setting) -> nn.Module:
 @torch.inference_mode()
 def rollout(actor: nn.Module, setting: Setting, rows: Rows, iteration: int, profile: Profile) -> None:
     """Plays N whole deals with the actor in all seats; modifies ``rows``."""
-    config, size = setting.config, setting.layout.size
+    config, ranks, size = setting.config, setting.ranks, setting.layout.size
     rows.num = 0
     with profile.phase("rollout: network"):
         policy = inference_copy(actor, setting)
     with profile.phase("rollout: engine"):
+        first_table = iteration * config.deals + ranks.rank * setting.deals
+        spread = config.spread if config.equity else 0
         going = selfplay.begin(
-            rows.states, setting.tables, config.seed, iteration * config.deals, rows.active, rows.last_row
+            rows.states, setting.tables, config.seed, first_table, spread, rows.active, rows.last_row
         )
-    key = mix(mix(config.seed, iteration), 1)
+    key = mix(mix(config.seed, first_table), 1)
     step = 0
     while going > 0:
         first, end = rows.num, rows.num + going
         rows.reserve(end)
         with profile.phase("rollout: engine"):
             selfplay.observe(
-                rows.states, setting.tables, setting.layout.table, setting.kind, False, rows.active, going, rows.views,
-                first, rows.full, rows.masks, rows.legal, rows.orders, rows.seats, rows.last_row, rows.next_row,
-                rows.rewards,
+                rows.states, setting.tables, setting.layout.table, setting.kind, bool(config.equity), rows.active,
+                going, rows.views, first, rows.full, rows.masks, rows.legal, rows.orders, rows.seats, rows.last_row,
+                rows.next_row, rows.rewards,
             )  # fmt: skip
         with profile.phase("rollout: network"):
             logits = policy(inputs(rows, first, end, size, setting)).float().cpu().numpy()
@@ -229,7 +256,7 @@ def rollout(actor: nn.Module, setting: Setting, rows: Rows, iteration: int, prof
             )  # fmt: skip
             going = selfplay.act(
                 rows.states, setting.tables, rows.active, going, first, rows.actions, rows.orders, rows.last_row,
-                config.reward_scale, rows.rewards,
+                config.reward_scale, setting.equity, setting.lowest, rows.rewards,
             )  # fmt: skip
         rows.num = end
         step += 1
@@ -262,36 +289,50 @@ class Batch:
     returns: Tensor
 
 
-def policy_terms(logits: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Returns the log-probabilities (B,) of the actions taken and the entropies (B,) of masked policies."""
-    log_policy = torch.log_softmax(logits.masked_fill(batch.masks == 0, -1e9), dim=1)
-    entropy = -(log_policy.exp() * log_policy).sum(dim=1)
-    return log_policy.gather(1, batch.actions[:, None]).squeeze(1), entropy
+LOGGED = ("policy", "value", "entropy", "kl", "clipped")
+"""What is logged of a minibatch: losses of actor and critic, mean entropy, KL divergence from the rollout's policy,
+share of clipped ratios."""
 
 
-def losses(
-    networks: Networks, setting: Setting, batch: Batch, entropy_weight: float
-) -> tuple[Tensor, dict[str, Tensor]]:
-    """Returns the loss of a minibatch (PPO's clipped objective, entropy bonus, critic) and what to log of it."""
+def log_policy_of(logits: Tensor, masks: Tensor) -> Tensor:
+    """Returns the log-probabilities (B, A) of a masked policy, in float32; those of illegal actions are near −1e9."""
+    return torch.log_softmax(logits.float().masked_fill(masks == 0, -1e9), dim=1)
+
+
+def divergence(log_policy: Tensor, log_other: Tensor) -> Tensor:
+    """Returns the mean Kullback–Leibler divergence of policies (B, A) from others."""
+    return (log_policy.exp() * (log_policy - log_other)).sum(dim=1).mean()
+
+
+def losses(networks: Networks, setting: Setting, batch: Batch, entropy_weight: float) -> tuple[Tensor, Tensor]:
+    """Returns the loss of a minibatch (PPO's clipped objective, entropy bonus, critic), and the terms ``LOGGED``."""
     config = setting.config
-    with torch.autocast(setting.device.type, torch.bfloat16, enabled=config.bf16):
+    with torch.autocast(setting.ranks.device.type, torch.bfloat16, enabled=config.bf16):
         logits = networks.actor(batch.full[:, : setting.layout.size])
         values = networks.critic(batch.full)
-    log_probs, entropy = policy_terms(logits.float(), batch)
-    log_ratio = log_probs - batch.log_probs
+    log_policy = log_policy_of(logits, batch.masks)
+    entropy = -(log_policy.exp() * log_policy).sum(dim=1).mean()
+    log_ratio = log_policy.gather(1, batch.actions[:, None]).squeeze(1) - batch.log_probs
     ratio = log_ratio.exp()
     clipped = ratio.clamp(1 - config.clip, 1 + config.clip)
     policy_loss = -torch.minimum(ratio * batch.advantages, clipped * batch.advantages).mean()
     value_loss = (values.float().squeeze(1) - batch.returns).square().mean()
-    loss = policy_loss - entropy_weight * entropy.mean() + config.value_weight * value_loss
-    log = {
-        "policy": policy_loss.detach(),
-        "value": value_loss.detach(),
-        "entropy": entropy.detach().mean(),
-        "kl": (ratio.detach() - 1 - log_ratio.detach()).mean(),
-        "clipped": ((ratio.detach() - 1).abs() > config.clip).float().mean(),
-    }
-    return loss, log
+    loss = policy_loss - entropy_weight * entropy + config.value_weight * value_loss
+    if config.magnet > 0:
+        with torch.no_grad(), torch.autocast(setting.ranks.device.type, torch.bfloat16, enabled=config.bf16):
+            pull = networks.magnet(batch.full[:, : setting.layout.size])
+        loss = loss + config.magnet * divergence(log_policy, log_policy_of(pull, batch.masks))
+    with torch.no_grad():
+        kl = (ratio - 1 - log_ratio).mean()
+        clipped_share = ((ratio - 1).abs() > config.clip).float().mean()
+        return loss, torch.stack([policy_loss, value_loss, entropy, kl, clipped_share])
+
+
+def standardised(values: Tensor, ranks: Ranks) -> Tensor:
+    """Returns the processes' values (R,) less their common mean, over their common standard deviation."""
+    sums = ranks.total(torch.stack([torch.ones_like(values).sum(), values.sum(), values.square().sum()]))
+    mean = sums[1] / sums[0]
+    return (values - mean) / ((sums[2] / sums[0] - mean.square()).clamp(min=0).sqrt() + 1e-8)
 
 
 def update(
@@ -301,39 +342,43 @@ def update(
 
     ``done`` is the share of the run that is over: the schedules go by it.
     """
-    config, device = setting.config, setting.device
+    config, ranks = setting.config, setting.ranks
     entropy_weight = config.entropy + done * (config.final_entropy - config.entropy)
     for group in networks.optimizer.param_groups:
         group["lr"] = config.learning_rate + done * (config.final_learning_rate - config.learning_rate)
     with profile.phase("update: batches"):
         arrays = (rows.full, rows.masks, rows.actions, rows.log_probs, rows.advantages, rows.returns)
-        data = Batch(*(torch.from_numpy(array[: rows.num]).to(device) for array in arrays))
-        data.advantages = (data.advantages - data.advantages.mean()) / (data.advantages.std() + 1e-8)
-        generator = torch.Generator().manual_seed(int(mix(mix(config.seed, iteration), 2)))
+        data = Batch(*(torch.from_numpy(array[: rows.num]).to(ranks.device) for array in arrays))
+        data.advantages = standardised(data.advantages, ranks)
+        generator = torch.Generator().manual_seed(int(mix(mix(config.seed, iteration), 2 + ranks.rank)))
+        num_batches = ranks.most(max(1, round(rows.num * ranks.size / config.minibatch)))
     log: dict[str, float] = {}
     for _ in range(config.epochs):
-        sums: dict[str, Tensor] = {}
-        parts = torch.randperm(rows.num, generator=generator).chunk(max(1, round(rows.num / config.minibatch)))
-        for part in parts:
+        sums = torch.zeros(len(LOGGED), device=ranks.device)
+        for part in torch.randperm(rows.num, generator=generator).tensor_split(num_batches):
             with profile.phase("update: batches"):
-                index = part.to(device)
+                index = part.to(ranks.device)
                 batch = Batch(*(tensor[index] for tensor in vars(data).values()))
                 batch.full = batch.full.to(torch.bfloat16 if config.bf16 else torch.float32)
             with profile.phase("update: network"):
                 loss, terms = losses(networks, setting, batch, entropy_weight)
                 networks.optimizer.zero_grad()
                 loss.backward()
+                ranks.average_gradients(networks.actor, networks.critic)
                 for network in (networks.actor, networks.critic):
                     nn.utils.clip_grad_norm_(network.parameters(), config.max_grad_norm)
                 networks.optimizer.step()
-            for name, term in terms.items():
-                sums[name] = sums.get(name, torch.zeros_like(term)) + term
-        log = {name: float(term) / len(parts) for name, term in sums.items()}
+                sums += terms
+        means = ranks.total(sums) / (num_batches * ranks.size)
+        log = dict(zip(LOGGED, means.tolist(), strict=True))
         if log["kl"] > config.max_kl:
             break
+    if config.magnet > 0:
+        for kept, new in zip(networks.magnet.parameters(), networks.actor.parameters(), strict=True):
+            kept.lerp_(new.detach(), 1 - config.magnet_decay)
     spread = rows.returns[: rows.num].var()
     residue = (rows.returns[: rows.num] - rows.values[: rows.num]).var()
-    return log | {"explained variance": float(1 - residue / spread) if spread > 0 else 0.0}
+    return log | {"explained_variance": float(1 - residue / spread) if spread > 0 else 0.0}
 
 
 # The loop around them
@@ -359,6 +404,8 @@ class Run:
     def save(self) -> None:
         """Writes the checkpoint: networks, optimiser, and where the run is."""
         tensors = arrays_of(self.networks.actor, "actor.") | arrays_of(self.networks.critic, "critic.")
+        if self.setting.config.magnet > 0:
+            tensors |= arrays_of(self.networks.magnet, "magnet.")
         names = [*(f"actor.{name}" for name, _ in self.networks.actor.named_parameters())]
         names += [f"critic.{name}" for name, _ in self.networks.critic.named_parameters()]
         moments = self.networks.optimizer.state_dict()["state"]
@@ -374,7 +421,7 @@ class Run:
             "seconds": self.seconds,
             "curve": self.curve,
             "universal": False,
-            "sees_scores": False,
+            "sees_scores": bool(self.setting.config.equity),
         }
         write_checkpoint(self.checkpoint, tensors, about)
 
@@ -390,7 +437,7 @@ class Run:
         wrong = [key for key in mine if mine[key] != theirs.get(key) and key not in ("threads", "device")]
         if wrong:
             raise CheckpointError(f"{self.checkpoint} was made with another config: {', '.join(wrong)} differ")
-        for prefix in ("actor", "critic"):
+        for prefix in ("actor", "critic") + ("magnet",) * (self.setting.config.magnet > 0):
             network: nn.Module = getattr(self.networks, prefix)
             network.load_state_dict(
                 {name: torch.from_numpy(tensors[f"{prefix}.{name}"]) for name in network.state_dict()}
@@ -410,7 +457,8 @@ class Run:
 
     def agent(self) -> NeuralAgent:
         """Returns the actor as an agent."""
-        return NeuralAgent(arrays_of(self.networks.actor, ""), self.setting.rules)
+        sees_scores = bool(self.setting.config.equity)
+        return NeuralAgent(arrays_of(self.networks.actor, ""), self.setting.rules, sees_scores=sees_scores)
 
     def measure(self, opponent: str, num_deals: int) -> dict[str, float]:
         """Plays a duplicate match against an agent; returns mean margin and 95 % interval."""
@@ -427,7 +475,13 @@ def load_config(path: Path | str, seed: int | None = None) -> tuple[Config, Rule
         ConfigError: if there is no such file, it is not TOML, or a key or value is refused.
     """
     config = read_config(Config, path, seed)
-    return config, rules_of(config.rules, path)
+    rules = rules_of(config.rules, path)
+    for opponent in config.opponents:
+        try:
+            make_agent(opponent, rules)
+        except ValueError as error:
+            raise ConfigError(f"{path}: opponents: {error}") from None
+    return config, rules
 
 
 def train(
@@ -458,27 +512,39 @@ def train(
     if config.device == "cuda" and not has_cuda:
         raise ConfigError(f"{config_path}: device='cuda', but torch sees no such device")
     torch.set_num_threads(config.threads)
-    numba.set_num_threads(min(config.threads, numba.get_num_threads()))
+    ranks = Ranks.join(has_cuda)
     folder = _run_folder(Path(config_path).stem, config.seed, run, resume)
-    state = Run(folder, Setting(config, rules, torch.device("cuda" if has_cuda else "cpu")))
+    state = Run(folder, Setting(config, rules, ranks))
     if resume:
         state.load()
-    folder.mkdir(parents=True, exist_ok=True)
-    write_text(folder / "config.toml", Path(config_path).read_text(encoding="utf-8"))
+    ranks.wait()
+    if ranks.rank == 0:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_text(folder / "config.toml", Path(config_path).read_text(encoding="utf-8"))
     timer = Profile()
     _learn(state, timer)
-    strength = _final_strength(state)
-    result = {
+    result: dict[str, Any] = {
         "run": str(folder),
         "frames": state.frames,
         "seconds": round(state.seconds, 1),
         "checkpoint": str(state.checkpoint),
-        "strength": strength,
     }
-    write_text(folder / "result.json", json.dumps(result | {"curve": state.curve}, indent=1))
-    if profile:
-        _print_profile(timer)
+    if ranks.rank == 0:
+        result["strength"] = _final_strength(state)
+        write_text(folder / "result.json", json.dumps(result | {"curve": state.curve}, indent=1))
+        if profile:
+            _print_profile(state, timer)
     return result
+
+
+def main(
+    config: Annotated[Path, typer.Argument(help="TOML file of the run.")],
+    run: Annotated[Path | None, typer.Argument(help="Folder of the run.")] = None,
+    resume: Annotated[bool, typer.Option(help="Go on from the folder's checkpoint.")] = False,
+    seed: Annotated[int | None, typer.Option(help="Over the config's.")] = None,
+) -> None:
+    """Trains from a config; under torchrun, in all its processes (torchrun takes --run for an option of its own)."""
+    train(config, run, resume, seed)
 
 
 def _run_folder(name: str, seed: int, run: Path | str | None, resume: bool) -> Path:
@@ -519,9 +585,8 @@ class _Interrupt:
 
 def _learn(state: Run, timer: Profile) -> None:
     """Iterates until the frames are done, with a progress bar, measurements, logs and checkpoints."""
-    config, setting = state.setting.config, state.setting
+    setting, config, ranks = state.setting, state.setting.config, state.setting.ranks
     rows = Rows(setting)
-    console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -530,39 +595,38 @@ def _learn(state: Run, timer: Profile) -> None:
         TimeRemainingColumn(),
         TextColumn("{task.fields[strength]}"),
     )
-    with (
-        _Interrupt() as interrupt,
-        SummaryWriter(str(state.folder / "tensorboard")) as writer,
-        Progress(*columns, console=console) as progress,
-    ):
-        task = progress.add_task(state.folder.name, total=config.frames, completed=state.frames, strength="")
+    with _Interrupt() as interrupt, Progress(*columns, console=Console(stderr=True), disable=ranks.rank > 0) as bar:
+        task = bar.add_task(state.folder.name, total=config.frames, completed=state.frames, strength="")
+        writer = SummaryWriter(str(state.folder / "tensorboard")) if ranks.rank == 0 else None
         while state.frames < config.frames:
             began = time.perf_counter()
-            before = state.frames // config.evaluate_every
+            due = state.frames // config.evaluate_every + 1
             rollout(state.networks.actor, setting, rows, state.iteration, timer)
             advantages(state.networks.critic, setting, rows, timer)
-            done = min(1.0, state.frames / config.frames)
-            log = update(state.networks, setting, rows, state.iteration, done, timer)
+            log = update(state.networks, setting, rows, state.iteration, state.frames / config.frames, timer)
+            num_rows = int(ranks.total(torch.tensor(rows.num, device=ranks.device)))
             state.iteration += 1
-            state.frames += rows.num
-            seconds = time.perf_counter() - began
-            state.seconds += seconds
-            _log(writer, state, log | {"decisions a second": rows.num / seconds})
-            progress.update(task, completed=min(state.frames, config.frames))
-            if state.frames // config.evaluate_every > before:
-                with timer.phase("measuring"):
-                    text = _measure(writer, state)
-                progress.update(task, strength=text)
-                state.save()
-            if interrupt.asked:
-                state.save()
-                raise KeyboardInterrupt
-        state.save()
+            state.frames += num_rows
+            state.seconds += time.perf_counter() - began
+            is_last = ranks.most(int(interrupt.asked)) == 1
+            if writer is not None:
+                _log(writer, state, log | {"decisions_a_second": num_rows / (time.perf_counter() - began)})
+                bar.update(task, completed=min(state.frames, config.frames))
+                if state.frames // config.evaluate_every >= due:
+                    with timer.phase("measuring"):
+                        bar.update(task, strength=_measure(writer, state))
+                    state.save()
+                elif is_last or state.frames >= config.frames:
+                    state.save()
+            if is_last:
+                raise KeyboardInterrupt(str(state.folder))
+        if writer is not None:
+            writer.close()
 
 
 def _log(writer: SummaryWriter, state: Run, log: dict[str, float]) -> None:
     for name, value in log.items():
-        writer.add_scalar(f"train/{name.replace(' ', '_')}", value, state.frames)
+        writer.add_scalar(f"train/{name}", value, state.frames)
 
 
 def _measure(writer: SummaryWriter, state: Run) -> str:
@@ -587,15 +651,21 @@ def _final_strength(state: Run) -> dict[str, dict[str, Any]]:
     return strength
 
 
-def _print_profile(timer: Profile) -> None:
+def _print_profile(state: Run, timer: Profile) -> None:
+    """Prints seconds by phase, and decisions a second beside those of a bare torch loop with the same networks."""
     table = Table("phase", "seconds", "share", title="Where the time went")
     total = sum(timer.seconds.values())
     for name, seconds in timer.seconds.items():
         table.add_row(name, f"{seconds:.1f}", f"{seconds / total:.0%}")
-    Console(stderr=True).print(table)
+    console = Console(stderr=True)
+    console.print(table)
+    for part in ("rollout", "update"):
+        of_part = {name: seconds for name, seconds in timer.seconds.items() if name.startswith(part)}
+        console.print(f"{part}: {of_part[f'{part}: network'] / sum(of_part.values()):.0%} in networks")
+    mine = state.frames / state.seconds
+    bare = bare_loop(state.networks, state.setting, state.frames // state.iteration)
+    console.print(f"{mine:,.0f} decisions/s, {mine / bare:.0%} of the {bare:,.0f} of a bare torch loop")
 
 
 if __name__ == "__main__":
-    import sys
-
-    train(sys.argv[1])
+    typer.run(main)

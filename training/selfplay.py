@@ -10,10 +10,13 @@ from typing import Any
 
 from agents.relabel import hide_scores, original_action, relabel, relabel_set, suit_order
 from pitch_env.cards import NUM_FACES
-from pitch_env.engine.jit import kernel, num_cards
-from pitch_env.engine.state import OVER
+from pitch_env.engine.jit import below, kernel, mix, num_cards
+from pitch_env.engine.state import NO_SIDE, OVER
 from pitch_env.engine.step import apply, legal, nth_action, start, write_mask
 from pitch_env.observation import encode, look, put_set
+
+SCORE_STREAM = -20
+"""Stream of random numbers of the scores that a deal starts at."""
 
 
 @kernel
@@ -27,20 +30,31 @@ def play_forced(s: Any, r: Any) -> None:
 
 
 @kernel
-def begin(states: Any, rules: Any, seed: int, first_table: int, active: Any, last_row: Any) -> int:
+def begin(states: Any, rules: Any, seed: int, first_table: int, spread: int, active: Any, last_row: Any) -> int:
     """Deals N deals and plays their forced moves; returns how many have a decision.
 
-    Modifies ``states`` (N,), ``active`` (N,) the indices of those deals, ``last_row`` (N, 8) each seat's last row.
+    With a ``spread`` above zero each side starts at a random score of so many below the target. Modifies ``states``
+    (N,), ``active`` (N,) the indices of those deals, ``last_row`` (N, 8) each seat's last row.
     """
     num_active = 0
     for i in range(len(states)):
         start(states[i], rules[0], seed, first_table + i)
+        if spread > 0:
+            draw_scores(states[i], rules[0], mix(mix(seed, first_table + i), SCORE_STREAM), spread)
         play_forced(states[i], rules[0])
         last_row[i] = -1
         if states[i].phase != OVER:
             active[num_active] = i
             num_active += 1
     return num_active
+
+
+@kernel
+def draw_scores(s: Any, r: Any, key: int, spread: int) -> None:
+    """Gives each side a uniformly random score of the ``spread`` scores below the target; modifies ``s``."""
+    for side in range(r.sides):
+        s.scores[side] = r.target - 1 - below(mix(key, side), spread)
+        s.debts[side] = max(0, -s.scores[side])
 
 
 @kernel
@@ -96,12 +110,14 @@ def observe(
 @kernel
 def act(
     states: Any, rules: Any, active: Any, num_active: int, first_row: int, actions: Any, orders: Any, last_row: Any,
-    scale: float, rewards: Any,
+    scale: float, equity: Any, lowest: int, rewards: Any,
 ) -> int:  # fmt: skip
     """Does the actions of the active deals' rows and the forced moves after them; returns how many go on.
 
-    A deal that ends pays each seat on that seat's own last row: the change of its side's score minus the mean of the
-    other sides', times ``scale``. Modifies ``states``, ``active`` and ``rewards`` (R,).
+    A deal that ends pays each seat on that seat's own last row, times ``scale``: the change of its side's score minus
+    the mean of the other sides' or, given an ``equity`` table (X, X) whose first score is ``lowest``, the change of
+    its side's probability to win the game minus that of the other side. Modifies ``states``, ``active`` and
+    ``rewards`` (R,).
     """
     r = rules[0]
     going = 0
@@ -114,7 +130,9 @@ def act(
         if s.phase == OVER:
             for seat in range(r.players):
                 if last_row[i, seat] >= 0:
-                    rewards[last_row[i, seat]] = scale * net_points(s, r, r.side_of[seat])
+                    side = r.side_of[seat]
+                    won = net_points(s, r, side) if len(equity) == 0 else net_equity(s, r, side, equity, lowest)
+                    rewards[last_row[i, seat]] = scale * won
         else:
             active[going] = i
             going += 1
@@ -129,6 +147,27 @@ def net_points(s: Any, r: Any, side: int) -> float:
         if other != side:
             others += s.points[other]
     return s.points[side] - others / (r.sides - 1)
+
+
+@kernel
+def equity_at(equity: Any, lowest: int, own: int, other: int) -> float:
+    """Returns the dealing side's probability to win from two scores."""
+    top = len(equity) - 1
+    return equity[min(max(own - lowest, 0), top), min(max(other - lowest, 0), top)]
+
+
+@kernel
+def net_equity(s: Any, r: Any, side: int, equity: Any, lowest: int) -> float:
+    """Returns the change of a side's probability to win the game, of two sides, minus that of the other side."""
+    dealing = r.side_of[s.dealer]
+    other = 1 - dealing
+    before = equity_at(equity, lowest, s.scores[dealing] - s.points[dealing], s.scores[other] - s.points[other])
+    if s.winner != NO_SIDE:
+        after = 1.0 if s.winner == dealing else 0.0
+    else:  # 2.3  The other side deals next.
+        after = 1.0 - equity_at(equity, lowest, s.scores[other], s.scores[dealing])
+    change = 2.0 * (after - before)
+    return change if side == dealing else -change
 
 
 @kernel

@@ -79,7 +79,10 @@ def _refusals(*kinds: type[Exception]) -> Iterator[None]:
     try:
         yield
     except kinds as error:
-        raise CommandError(str(error)) from error
+        message = str(error)
+        if isinstance(error, OSError) and error.filename is not None:
+            message = f"{error.filename}: {error.strerror}"
+        raise CommandError(message) from error
 
 
 def _rules(text: str) -> Rules:
@@ -95,12 +98,13 @@ def _agent(name: str, rules: Rules) -> "Agent":
 
 
 def _progress() -> "Progress":
-    """Returns a progress bar on standard error."""
+    """Returns a progress bar on standard error, silent where that is no terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 def _emit(result: dict[str, Any]) -> None:
@@ -131,11 +135,46 @@ def train(
     as_json: JsonOption = False,
 ) -> None:
     """Train by self-play as a config says; leaves a run folder."""
-    from training import ppo
+    from agents.neural import CheckpointError
+    from training.config import ConfigError
+    from training.equity import EquityError
+    from training.ppo import train as learn
 
-    result = ppo.train(config, run=run, resume=resume, seed=seed, profile=profile)
+    try:
+        with _refusals(ConfigError, CheckpointError, EquityError):
+            result = learn(config, run=run, resume=resume, seed=seed, profile=profile)
+    except KeyboardInterrupt as stop:  # with the run's folder, once its checkpoint is written
+        folder = stop.args[0] if stop.args else run or "FOLDER"
+        typer.echo(f"Stopped. Go on with: pitch train {config} --run {folder} --resume", err=True)
+        raise typer.Exit(130) from None
     if as_json:
         _emit(result)
+    else:
+        typer.echo(f"The run is in {result['run']}; play against it: --opponents checkpoint:{result['checkpoint']}")
+
+
+@app.command()
+def equity(
+    agent: Annotated[str, typer.Argument(help="The agent whose play decides, by name.")],
+    rules: RulesOption = "auction_pitch",
+    deals: Annotated[int, typer.Option(min=100, help="Deals of its play to sample from.")] = 100_000,
+    seed: SeedOption = 0,
+    out: Annotated[Path | None, typer.Option(help="File for the table; configs of training can name it.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Compute how likely the dealer's side wins the game from every pair of scores."""
+    table = _rules(rules)
+    player = _agent(agent, table)
+    from training.equity import EquityError, compute_equity, drawing
+
+    with _refusals(EquityError):
+        found = compute_equity(table, player, deals, seed, agent)
+    if out is not None:
+        with _refusals(OSError):
+            found.save(out)
+    if as_json:
+        _emit({"agent": agent, "deals": deals, "lowest": found.lowest, "table": found.table.round(4).tolist()})
+    typer.echo(drawing(found), err=as_json)
 
 
 @app.command()
@@ -178,7 +217,7 @@ def _show_match(result: dict[str, Any], as_json: bool) -> None:
         f"{result['a']} against {result['b']}: {result['deals']} duplicates, {result['tables']} tables",
         f"{result['mean']:+.4f} {unit}, 95 % interval {low:+.4f} to {high:+.4f}",
     ]
-    lines += [f"{name[2:]}: {time * 1e6:.2f} µs a decision" for name, time in result["seconds_per_decision"].items()]
+    lines += [f"{name}: {time * 1e6:.2f} µs a decision" for name, time in result["seconds_per_decision"].items()]
     typer.echo("\n".join(lines), err=as_json)
     rows = [
         (result[who], bid, str(row["won"]), f"{row['rate']:.1%}", f"{1 - row['rate']:.1%}")
@@ -256,6 +295,130 @@ def rules(
         _emit(table_rules.to_dict())
     else:
         typer.echo(explain(table_rules, name))
+
+
+@app.command()
+def record(
+    out: Annotated[Path, typer.Option(help="The .jsonl file to write, one deal a line.")],
+    rules: RulesOption = "auction_pitch",
+    agents: Annotated[str, typer.Option(help="One agent, or one a side or one a seat with commas between.")] = "rule",
+    games: Annotated[int, typer.Option(min=1, help="Whole games to play.")] = 1,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Let agents play games and write their deal records to a file."""
+    table = _rules(rules)
+    names = agents.split(",")
+    if len(names) not in (1, table.sides, table.players):
+        raise CommandError(
+            f"--agents {agents}: give 1 agent, {table.sides} (a side each) or {table.players} (a seat each)"
+        )
+    made = {name: _agent(name, table) for name in names}
+    from pitch_env.app.records import record_games
+
+    seats = [made[names[seat % len(names)]] for seat in range(table.players)]
+    with _progress() as bar, _refusals(OSError):
+        task = bar.add_task("playing", total=games)
+        counts = record_games(table, seats, games, out, seed, progress=lambda done: bar.update(task, completed=done))
+    result = {"file": str(out), **counts}
+    if as_json:
+        _emit(result)
+    else:
+        typer.echo(f"{out}: {counts['games']} games, {counts['deals']} deals, {counts['decisions']} decisions")
+
+
+@app.command()
+def replay(
+    file: Annotated[Path, typer.Argument(help="A .jsonl file of deal records.")],
+    deal: Annotated[int, typer.Option(min=1, help="Line of the deal to step through.")] = 1,
+    show_all: Annotated[bool, typer.Option("--open", help="Show all hands; so it is without --seat.")] = False,
+    seat: Annotated[int | None, typer.Option(help="Show what this seat knew.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check every record of a file by replaying it, and step through one deal."""
+    if show_all and seat is not None:
+        raise CommandError("give --open or --seat, not both")
+    from pitch_env.app.records import read_games, step_through
+    from pitch_env.game import RecordError
+
+    chosen, decisions, number = None, 0, 0
+    with _refusals(RecordError, OSError):
+        for number, game in enumerate(read_games(file), 1):
+            decisions += len(game.record()["actions"])
+            if number == deal:
+                chosen = game
+    if chosen is None:
+        raise CommandError(f"{file} has {number} deals, so none in line {deal}")
+    if seat is not None and not 0 <= seat < chosen.rules.players:
+        raise CommandError(f"--seat {seat} is not a seat of 0 to {chosen.rules.players - 1}")
+    if as_json:
+        _emit({"file": str(file), "deals": number, "decisions": decisions, "deal": deal, "record": chosen.record()})
+        return
+    typer.echo(f"{file}: {number} deals replay as they say. Deal {deal}:\n")
+    step_through(chosen, seat, sys.stdin.readline, lambda text: typer.echo(text, nl=False))
+
+
+@app.command()
+def export(
+    file: Annotated[Path, typer.Argument(help="A .jsonl file of deal records.")],
+    out: Annotated[Path, typer.Argument(help="The .parquet file to write.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Write the decisions of a file of deal records as a Parquet table (docs/records.md has its columns)."""
+    from pitch_env.app.records import export as write_table
+    from pitch_env.game import RecordError
+
+    with _progress() as bar, _refusals(RecordError, OSError):
+        task = bar.add_task("deals", total=None)
+        counts = write_table(file, out, lambda done: bar.update(task, completed=done))
+    if as_json:
+        _emit({"file": str(out), **counts})
+    else:
+        typer.echo(f"{out}: {counts['decisions']} decisions of {counts['deals']} deals")
+
+
+@app.command()
+def bench(
+    seconds: Annotated[float, typer.Option(min=0.01, help="How long each row is driven.")] = 2.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure decisions per second of everything that plays, beside other people's engines; wants a quiet machine."""
+    from pitch_env.app import bench as benchmark
+
+    with _progress() as bar:
+        task = bar.add_task("", total=len(benchmark.rows()))
+        result = benchmark.run(seconds, lambda name, done: bar.update(task, completed=done, description=name))
+    if as_json:
+        _emit(result)
+    rows = [(name, f"{rate:,.0f}") for name, rate in result["rates"].items()] + list(result["missing"].items())
+    _show_table(("one core unless it says else", "decisions/s"), rows, as_json)
+    _show_table(("ratio", ""), [(name, f"{ratio:.2f}") for name, ratio in result["ratios"].items()], as_json)
+    about = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
+    typer.echo(f"{about}\n{result['machine']}\nTo repeat: {result['command']}", err=as_json)
+
+
+@app.command()
+def verify(
+    deals: Annotated[int, typer.Option(min=1, help="Random deals of all variants and of random rules.")] = 20_000,
+    seed: SeedOption = 0,
+    processes: Annotated[int | None, typer.Option(min=1, help="Processes; one a core if left out.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Play random deals beside the referee, which shares no code with the engine; exit code 1 on a difference."""
+    import os
+
+    from pitch_env.app.verify import verify as play_beside_referee
+
+    with _progress() as bar:
+        task = bar.add_task("deals", total=deals)
+        result = play_beside_referee(
+            deals, seed, processes or os.cpu_count() or 1, lambda done: bar.update(task, completed=done)
+        )
+    if as_json:
+        _emit(result)
+    typer.echo(f"{result['deals']} deals, {result['differences']} differences", err=as_json)
+    if result["differences"]:
+        raise typer.Exit(1)
 
 
 if __name__ == "__main__":

@@ -251,13 +251,32 @@ def event_text(action: int, seat: int, viewer: int | None, before: Any, after: A
 
 
 def position_text(view: Any, rules: Rules) -> str:
-    """Returns what a seat knows of a deal, in lines of text."""
-    viewer = int(view["seat"])
+    """Returns what a seat knows of a deal, in lines of text, and what it may do."""
+    lines = public_lines(view, rules, int(view["seat"]))
+    own = cards_in(view["discards"], view["discard_dups"])
+    if own:
+        lines.append("You discarded: " + card_names(own))
+    if view["must_go"] > 0:
+        lines.append(f"You must still discard {view['must_go']}.")
+    lines.append("Hand: " + hand_text(view, rules))
+    if view["to_move"]:
+        lines.append("Legal: " + ", ".join(ACTION_NAMES[action] for action in legal_actions(view)))
+    return "\n".join(lines)
+
+
+def public_lines(view: Any, rules: Rules, viewer: int | None) -> list[str]:
+    """Returns what all know of a deal, in lines of text.
+
+    Args:
+        view: a ``VIEW`` of any seat.
+        rules: the rules of the table.
+        viewer: the seat that is called you; None for none.
+    """
 
     def name(left: int) -> str:
-        return seat_name((viewer + left) % rules.players, viewer)
+        return seat_name((int(view["seat"]) + left) % rules.players, viewer)
 
-    lines = [score_text(view, rules), _bid_line(view, name)]
+    lines = [score_text(view, rules, viewer), _bid_line(view, name)]
     calls = [(left, int(view["calls"][left])) for left in _from_dealer(view, rules)]
     told = [f"{name(left)} {ACTION_NAMES[call]}" for left, call in calls if call != NO_CALL]
     lines.append("Calls: " + (", ".join(told) or "none yet"))
@@ -266,10 +285,7 @@ def position_text(view: Any, rules: Rules) -> str:
     lines += _count_lines(view, rules, name)
     if view["num_plays"] or view["phase"] >= EXCHANGE:
         lines.append(_trick_line(view, name))
-    lines.append("Hand: " + hand_text(view, rules))
-    if view["to_move"]:
-        lines.append("Legal: " + ", ".join(ACTION_NAMES[action] for action in legal_actions(view)))
-    return "\n".join(lines)
+    return lines
 
 
 def legal_actions(view: Any) -> list[int]:
@@ -290,14 +306,16 @@ def hand_text(view: Any, rules: Rules) -> str:
     return " | ".join(part for part in (card_names(trumps), card_names(rest)) if part) or "empty"
 
 
-def score_text(view: Any, rules: Rules) -> str:
+def score_text(view: Any, rules: Rules, viewer: int | None) -> str:
     """Returns the score sheet as it stands: each side's score, column C and debt (9.4, 10.1)."""
     parts = []
     own = int(view["seat"]) % rules.sides
     for side in range(rules.sides):
         relative = (side - own) % rules.sides
         score, debt = int(view["scores"][relative]), int(view["debts"][relative])
-        parts.append(f"side {side}{' (yours)' if side == own else ''} " + sheet_text(score, debt, rules))
+        parts.append(
+            f"side {side}{' (yours)' if side == own and viewer is not None else ''}: {sheet_text(score, debt, rules)}"
+        )
     return f"Score to {rules.target}: " + "; ".join(parts)
 
 
@@ -345,14 +363,18 @@ def _count_lines(view: Any, rules: Rules, name: Callable[[int], str]) -> list[st
     for field, title in (("num_discarded", "Discarded"), ("num_face_down", "Face down")):
         if view[field].any():
             lines.append(f"{title}: " + ", ".join(f"{name(left)} {view[field][left]}" for left in range(rules.players)))
-    own = cards_in(view["discards"], view["discard_dups"])
-    if own:
-        lines.append("You discarded: " + card_names(own))
     if view["num_swapped"]:
         lines.append("Discarded face up: " + card_names(cards_in(view["swapped"], view["swapped_dups"])))
-    if view["must_go"] > 0:
-        lines.append(f"You must still discard {view['must_go']}.")
+    if view["num_plays"] >= rules.players:
+        lines.append("Taken: " + "; ".join(_taken(view, side, rules) for side in range(rules.sides)))
     return lines
+
+
+def _taken(view: Any, side: int, rules: Rules) -> str:
+    """Returns how much a side has taken: tricks, and what they count toward Game (7.4)."""
+    relative = (side - int(view["seat"])) % rules.sides
+    game = f", Game {view['game_values'][relative]}" if "game" in rules.items else ""
+    return f"side {side} tricks {view['tricks'][relative]}{game}"
 
 
 def _trick_line(view: Any, name: Callable[[int], str]) -> str:

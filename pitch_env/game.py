@@ -397,6 +397,8 @@ class Game:
         other._actions = other._deals[-1][1]
         return other
 
+    __copy__ = copy
+
     def __getstate__(self) -> dict[str, Any]:
         """Pickles all but what follows from the rules."""
         kept = self.__dict__.copy()
@@ -669,6 +671,10 @@ def _story(rules: Rules, states: NDArray[np.void], actions: list[int], seat: int
             lines.append(f"hand {hand}; discards {own}; discarded {counts}; stock {stock}; reshuffles {reshuffles}")
             seen = now
     if s["phase"] == OVER:
+        shown = set(s["plays"][: s["num_plays"]].tolist())
+        conceded = [card_names(sorted(set(cards_in(cards)) - shown)) for cards in s["played"][: rules.players]]
+        if any(conceded):  # 9.5
+            lines.append(f"conceded {conceded}")
         lines.append(
             f"over: void {s['void']} made {s['made']} items {s['items'][:sides].tolist()} "
             f"points {s['points'][:sides]} scores {s['scores'][:sides]} winner {s['winner']}"

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from pitch_env import VARIANTS, Game, Rules
 from pitch_env.actions import NUM_ACTIONS
+from pitch_env.app.verify import NoRefereeError, verify
 from pitch_env.engine.jit import below, mix
 from pitch_env.engine.state import STATE
 from pitch_env.engine.step import apply_batch, legal_batch, play_random_batch, play_random_threads, start_batch
@@ -273,3 +274,39 @@ def test_importing_compiles_nothing():
 def test_importing_the_package_loads_no_engine():
     code = "import sys, pitch_env; print([name for name in ('numba', 'torch', 'rich') if name in sys.modules])"
     assert run_python(code).strip() == "[]"
+
+
+# pitch verify
+
+
+def test_verify_finds_no_difference_and_says_how_far_it_is():
+    told = []
+    found = verify(200, seed=3, processes=1, progress=told.append)
+    assert (found["differences"], found["found"]) == (0, [])
+    assert found["deals"] >= 200
+    assert told[-1] == found["deals"]
+    assert told == sorted(set(told))
+
+
+def test_verify_reports_differences_and_breakdowns(monkeypatch):
+    monkeypatch.setattr("tests.against_referee.compare_results", lambda *_: "result: wrong")
+    found = verify(1000, seed=3, processes=1)
+    assert found["differences"] == len(found["found"]) >= 20
+    assert "seed 3, game 0: result: wrong" in found["found"][0]
+    monkeypatch.setattr("tests.against_referee.compare_results", lambda *_: 1 // 0)
+    assert "ZeroDivisionError" in verify(1, seed=3, processes=1)["found"][0]
+
+
+def test_verify_can_be_interrupted():
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    found = verify(10_000, processes=1, progress=interrupt)
+    assert found["interrupted"]
+    assert 0 < found["deals"] < 1000
+
+
+def test_verify_needs_a_checkout(monkeypatch, tmp_path):
+    monkeypatch.setattr("pitch_env.app.verify.CHECKOUT", tmp_path)
+    with pytest.raises(NoRefereeError, match="in a checkout"):
+        verify(1)

@@ -417,6 +417,8 @@ def verify(
     if as_json:
         _emit(result)
     typer.echo(f"{result['deals']} deals, {result['differences']} differences", err=as_json)
+    for difference in result.get("found", ()):
+        typer.echo(difference, err=True)
     if result["differences"]:
         raise typer.Exit(1)
 

@@ -38,7 +38,8 @@ bench: $(STAMP)  ## Print decisions per second
 integration:  ## Run the environments under other people's libraries
 	test -x $(VENV)-integration/bin/python || $(PYTHON) -m venv $(VENV)-integration
 	$(VENV)-integration/bin/python -m pip install --quiet -e '.[train,dev,integration]' 'torch==2.13.0'
-	$(VENV)-integration/bin/python -m pytest -m integration
+	$(VENV)-integration/bin/python -m pytest tests/test_openspiel.py
+	$(VENV)-integration/bin/python -m pytest -m integration tests/integration
 
 clean:  ## Remove the venvs, caches and builds; run folders stay
 	rm -rf $(VENV) $(VENV)-integration build dist .numba_cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

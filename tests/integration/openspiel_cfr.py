@@ -1,0 +1,67 @@
+"""OpenSpiel: CFR on the small games, exactly; MCCFR where the tree is too large to walk."""
+
+import argparse
+import json
+
+import pyspiel
+from open_spiel.python.algorithms import cfr, exploitability
+
+import pitch_env.openspiel  # noqa: F401 - registers python_pitch
+
+
+def solve(rules: str, iterations: int) -> list[float]:
+    """Returns NashConv of the average policy after one iteration and after all, by OpenSpiel's C++ CFR."""
+    game = pyspiel.load_game("python_pitch", {"rules": rules, "dealer": 0})
+    solver = pyspiel.CFRSolver(game)
+    gaps = []
+    for k in range(iterations):
+        solver.evaluate_and_update_policy()
+        if k in (0, iterations - 1):
+            gaps.append(pyspiel.nash_conv(game, solver.average_policy()))
+    return gaps
+
+
+def solve_in_python(rules: str, iterations: int) -> list[float]:
+    """Returns the same by OpenSpiel's Python CFR+."""
+    game = pyspiel.load_game("python_pitch", {"rules": rules, "dealer": 0})
+    solver = cfr.CFRPlusSolver(game)
+    gaps = []
+    for k in range(iterations):
+        solver.evaluate_and_update_policy()
+        if k in (0, iterations - 1):
+            gaps.append(exploitability.nash_conv(game, solver.average_policy()))
+    return gaps
+
+
+def sample(rules: str, iterations: int) -> float:
+    """Runs external-sampling MCCFR; returns the mean points of seat 0 under its average policy, over 200 deals."""
+    game = pyspiel.load_game("python_pitch", {"rules": rules, "dealer": 0})
+    solver = pyspiel.ExternalSamplingMCCFRSolver(game, 1)
+    for _ in range(iterations):
+        solver.run_iteration()
+    policy = solver.average_policy()
+    bots = [pyspiel.make_policy_bot(game, seat, seat, policy) for seat in range(game.num_players())]
+    total = 0.0
+    for seed in range(200):
+        total += pyspiel.evaluate_bots(game.new_initial_state(), bots, seed)[0]
+    return total / 200
+
+
+def main() -> None:
+    """Solves, then prints one JSON object."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kuhn", type=int, default=200, help="iterations on kuhn_pitch")
+    parser.add_argument("--mini", type=int, default=20, help="iterations on mini_pitch")
+    parser.add_argument("--samples", type=int, default=20, help="iterations of MCCFR on small_pitch and mini_partners")
+    args = parser.parse_args()
+    found = {
+        "kuhn_pitch": solve_in_python("kuhn_pitch", args.kuhn),
+        "mini_pitch": solve("mini_pitch", args.mini),
+        "small_pitch": sample("small_pitch", args.samples),
+        "mini_partners": sample("mini_partners", args.samples),
+    }
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -6,6 +6,7 @@ import copy
 import pickle
 from collections import Counter
 from itertools import combinations, pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -203,3 +204,9 @@ def test_openspiels_cfr_comes_close_to_an_equilibrium_of_kuhn_pitch():
             gaps.append(exploitability.nash_conv(game, solver.average_policy()))
     assert gaps[0] > 1
     assert gaps[1] < 0.1
+
+
+def test_the_script_of_the_page_runs(capsys):
+    page = (Path(__file__).parent.parent / "docs" / "openspiel.md").read_text(encoding="utf-8")
+    exec(page.split("```python")[1].split("```")[0], {})
+    assert 0 <= float(capsys.readouterr().out) < 0.2

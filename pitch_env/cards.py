@@ -24,7 +24,7 @@ TWO, THREE, FIVE, TEN, JACK, QUEEN, KING, ACE = 0, 1, 3, 8, 9, 10, 11, 12
 NO_CARD = -1
 NO_SUIT = -1
 
-CARD_NAMES = tuple(rank + suit for suit in SUITS for rank in RANKS) + ("X1", "X2")
+CARD_NAMES = (*(rank + suit for suit in SUITS for rank in RANKS), "X1", "X2")
 """Name of each card, by card id."""
 
 JOKERS = 1 << LOW_JOKER | 1 << HIGH_JOKER

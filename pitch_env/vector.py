@@ -79,7 +79,7 @@ class Batch:
         Raises:
             ValueError: if the rules are refused, or a number is out of range.
         """
-        most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
+        most = int(numba.config.NUMBA_NUM_THREADS)
         if num_games < 1 or not 1 <= threads <= most:
             raise ValueError(f"num_games={num_games} must be 1 or more, threads={threads} 1 to {most}")
         self.rules = load_rules(rules)

@@ -614,7 +614,10 @@ def _learn(state: Run, timer: Profile) -> None:
                 bar.update(task, completed=min(state.frames, config.frames))
                 if state.frames // config.evaluate_every >= due:
                     with timer.phase("measuring"):
-                        bar.update(task, strength=_measure(writer, state))
+                        strength = _measure(writer, state)
+                    bar.update(task, strength=strength)
+                    if not bar.console.is_terminal:  # a bar shows nothing in a log
+                        bar.console.print(f"{state.frames:,} decisions, {state.seconds:.0f} s: {strength}")
                     state.save()
                 elif is_last or state.frames >= config.frames:
                     state.save()

@@ -180,7 +180,7 @@ def _require(module: str, package: str) -> Any:
 
 def _threads(wanted: int) -> None:
     """Lets kernels use so many threads."""
-    if wanted > numba.config.NUMBA_NUM_THREADS:  # type: ignore[attr-defined]
+    if wanted > numba.config.NUMBA_NUM_THREADS:
         raise NotInstalledError(f"{wanted} threads are not available")
     numba.set_num_threads(wanted)
 

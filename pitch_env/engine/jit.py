@@ -147,7 +147,7 @@ else:
             return first_card(cards)
 
     @kernel
-    def mix(key, count):  # type: ignore[no-untyped-def]
+    def mix(key, count):  # type: ignore[misc]
         """Returns 62 random bits, a function of a key and a count (two rounds of SplitMix64's finaliser)."""
         word = np.uint64(key) + np.uint64(count + 1) * np.uint64(0x9E3779B97F4A7C15)
         for _ in range(2):
@@ -158,6 +158,6 @@ else:
 
 
 @kernel
-def below(bits, bound):  # type: ignore[no-untyped-def]
+def below(bits, bound):
     """Returns a number in 0 … bound − 1 from 31 random bits."""
     return ((bits & np.int64(0x7FFF_FFFF)) * np.int64(bound)) >> 31

@@ -7,8 +7,20 @@ from pitch_env.cards import LOW_JOKER
 from pitch_env.engine.jit import ONE, kernel
 from pitch_env.engine.state import FAILED, MADE, NO_SEAT, NO_SIDE, NO_SUIT, NO_TRUMP, OVER, SMUDGE_BID
 from pitch_env.engine.tables import (
-    FAILED_BECOMES, FAILED_LOSES, GAME, HIGH, HIGH_SPADE, JACK_ITEM, JOKER, LOW, MADE_ADVANCES, MADE_WINS,
-    NO_FACE, OUT_BID_AND_MAKE, OUT_FIRST, TWO_ITEM,
+    FAILED_BECOMES,
+    FAILED_LOSES,
+    GAME,
+    HIGH,
+    HIGH_SPADE,
+    JACK_ITEM,
+    JOKER,
+    LOW,
+    MADE_ADVANCES,
+    MADE_WINS,
+    NO_FACE,
+    OUT_BID_AND_MAKE,
+    OUT_FIRST,
+    TWO_ITEM,
 )  # fmt: skip
 
 SPADES = 3

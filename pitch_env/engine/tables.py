@@ -11,8 +11,27 @@ from numpy.typing import NDArray
 
 from pitch_env.actions import BID_0, FIRST_CALL
 from pitch_env.cards import (
-    ACE, CARD_NAMES, FIVE, HIGH_JOKER, JACK, JOKERS, LOW_JOKER, NUM_FACES, NUM_RANKS, RANKS, SUIT_CARDS, SUITS, TEN,
-    THREE, TWO, card_of, card_rank, card_suit, is_joker, parse_card, set_of,
+    ACE,
+    CARD_NAMES,
+    FIVE,
+    HIGH_JOKER,
+    JACK,
+    JOKERS,
+    LOW_JOKER,
+    NUM_FACES,
+    NUM_RANKS,
+    RANKS,
+    SUIT_CARDS,
+    SUITS,
+    TEN,
+    THREE,
+    TWO,
+    card_of,
+    card_rank,
+    card_suit,
+    is_joker,
+    parse_card,
+    set_of,
 )  # fmt: skip
 from pitch_env.engine.state import MAX_PACK, MAX_SEATS, NO_TRUMP, NUM_ITEMS, record_type
 from pitch_env.rules import ITEMS, Rules
@@ -30,14 +49,15 @@ OUT_BID_AND_MAKE, OUT_FIRST, OUT_MADE_OR_OTHER_SET = range(3)
 NO_FACE = -1
 MAX_TRUMPS = 20
 
-_NUMBERS = (
-    "players sides hand_size deal_packet face_down_size widow_size turn_up redeal_one_suit_hand decks "
-    "dealer_may_steal dealer_may_steal_smudge dealer_must_bid pitch_in_auction smudge smudge_tricks smudge_after "
-    "smudge_ends_auction named no_trump opening_lead first_trick_no_trump exchange play_size widow_to leftover_to "
-    "free may_ruff must_trump high_to_winner low_to_winner jack_only_bidder transfer transfer_keeps_own smudge_value "
-    "smudge_made smudge_failed target out concede "
-    "pack_size num_dealt num_shuffled first_face_down first_widow first_stock lowest_suit num_tricks all_points"
-).split()
+_NUMBERS = [
+    "players", "sides", "hand_size", "deal_packet", "face_down_size", "widow_size", "turn_up", "redeal_one_suit_hand",
+    "decks", "dealer_may_steal", "dealer_may_steal_smudge", "dealer_must_bid", "pitch_in_auction", "smudge",
+    "smudge_tricks", "smudge_after", "smudge_ends_auction", "named", "no_trump", "opening_lead",
+    "first_trick_no_trump", "exchange", "play_size", "widow_to", "leftover_to", "free", "may_ruff", "must_trump",
+    "high_to_winner", "low_to_winner", "jack_only_bidder", "transfer", "transfer_keeps_own", "smudge_value",
+    "smudge_made", "smudge_failed", "target", "out", "concede", "pack_size", "num_dealt", "num_shuffled",
+    "first_face_down", "first_widow", "first_stock", "lowest_suit", "num_tricks", "all_points",
+]  # fmt: skip
 
 TABLES = record_type(
     [(name, np.int64) for name in _NUMBERS]

@@ -25,6 +25,9 @@ CHECKPOINT_FORMAT = "pitch-checkpoint/1"
 ENV_VERSION = 0
 """Version of action numbering and observation; a checkpoint of another one does not load (design, decision 10)."""
 
+MODELS = Path(__file__).parent / "models"
+"""Folder of the trained players that are in the box."""
+
 DTYPES = {"F32": np.float32, "F16": np.float16, "F64": np.float64, "I64": np.int64, "U8": np.uint8}
 """NumPy types by their names in a safetensors file."""
 
@@ -228,3 +231,21 @@ def checkpoint_agent(rules: Rules, argument: str | None) -> NeuralAgent:
     if path.is_dir():
         path /= "checkpoint.safetensors"
     return load_agent(path, rules, draws=text != argument)
+
+
+def best_agent(rules: Rules, argument: str | None) -> NeuralAgent:
+    """Makes the agent ``best``: the trained player in the box for the rules at hand.
+
+    Raises:
+        ValueError: if there is none for these rules, or an argument is given.
+    """
+    if argument is not None:
+        raise ValueError(f"best takes no argument, not {argument!r:.80}")
+    shipped = sorted(MODELS.glob("*.safetensors"))
+    for path in shipped:
+        try:
+            return load_agent(path, rules)
+        except CheckpointError:
+            continue
+    names = ", ".join(path.stem for path in shipped) or "none"
+    raise ValueError(f"there is no trained player for these rules in the box; the models are: {names}")

@@ -7,12 +7,14 @@ import pytest
 
 from agents import neural
 from agents.neural import CheckpointError, NeuralAgent, checkpoint_agent, forward, read_checkpoint, write_checkpoint
-from pitch_env import VARIANTS, Game, variant
+from pitch_env import VARIANTS, Game, make_agent, variant
 from pitch_env.observation import VIEW, layout_of, mask_of
 
 torch = pytest.importorskip("torch")
 
-from training.network import ResidualMLP, arrays_of  # noqa: E402 - torch is optional
+from training.evaluate import play_match  # noqa: E402 - torch is optional
+from training.network import ResidualMLP, arrays_of  # noqa: E402
+from training.ship import ship  # noqa: E402
 
 
 def actor(rules, width=16, depth=3, seed=0):
@@ -109,3 +111,32 @@ def test_the_header_says_what_the_tensors_are(tmp_path):
     about = json.loads(header["__metadata__"]["about"])
     assert about["format"] == "pitch-checkpoint/1"
     assert about["rules"] == VARIANTS["auction_pitch"].to_dict()
+
+
+def test_the_player_in_the_box_says_what_it_is_and_beats_rule():
+    agent = make_agent("best")
+    _, about = read_checkpoint(next(neural.MODELS.glob("auction_pitch*")))
+    assert about["strength"]["rule"]["interval"][0] > 0
+    assert len(about["sha256_of_checkpoint"]) == 64
+    match = play_match(VARIANTS["auction_pitch"], agent, make_agent("rule"), 1500, seed=5)
+    assert match.interval[0] > 0.2
+    with pytest.raises(ValueError, match="no trained player for these rules"):
+        make_agent("best", "kuhn_pitch")
+    with pytest.raises(ValueError, match="takes no argument"):
+        make_agent("best:3")
+
+
+def test_shipped_players_are_small():
+    assert all(path.stat().st_size <= 5_000_000 for path in neural.MODELS.iterdir())
+
+
+def test_a_run_is_shipped_with_its_recipe_and_strength(tmp_path):
+    rules = VARIANTS["mini_pitch"]
+    about = {"config": {"width": 16}, "seed": 3, "frames": 9, "seconds": 1.0, "universal": False, "sees_scores": False}
+    saved(tmp_path / "checkpoint.safetensors", rules, **about)
+    path = ship(tmp_path, "mini", num_deals=40, folder=tmp_path / "models")
+    tensors, told = read_checkpoint(path)
+    assert {array.dtype for array in tensors.values()} == {np.dtype(np.float16)}
+    assert told["config"] == {"width": 16}
+    assert set(told["strength"]) == {"random", "greedy", "rule"}
+    assert checkpoint_agent(rules, str(path)).rules == rules

@@ -74,6 +74,8 @@ def positions(rules, rng, num_deals=2, share=0.4):
 
 def differing(one, other):
     """Names the fields in which two views differ."""
+    if one.tobytes() == other.tobytes():  # fast; the bytes between fields mean nothing
+        return []
     return [name for name in VIEW.names if not np.array_equal(one[name], other[name])]
 
 
@@ -322,8 +324,8 @@ def restart(record, seed=0):
 
 
 def knowledge(game, seat):
-    """Returns the info state but for the result, which tells of items what views need not."""
-    return [line for line in game.info_state(seat).splitlines() if not line.startswith("over")]
+    """Returns the info state but for the items of the result, of which views need not tell."""
+    return ["over" if line.startswith("over:") else line for line in game.info_state(seat).splitlines()]
 
 
 def compare_stories(record, other, seat):
@@ -350,7 +352,7 @@ def test_info_states_are_the_same_if_and_only_if_all_views_were(name):
         record = game.record()
         if record["reshuffles"]:
             continue
-        for seat in range(rules.players):
+        for seat in rng.sample(range(rules.players), min(rules.players, 3)):
             hidden = sorted(set(pack_of(rules)) - seen_by(game, seat))
             by_suit = [[card for card in hidden if card // 13 == suit] for suit in range(5)]
             for groups in (by_suit, [hidden], [pack_of(rules)]):  # the last changes what the seat sees

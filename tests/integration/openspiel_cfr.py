@@ -33,18 +33,24 @@ def solve_in_python(rules: str, iterations: int) -> list[float]:
     return gaps
 
 
-def sample(rules: str, iterations: int) -> float:
-    """Runs external-sampling MCCFR; returns the mean points of seat 0 under its average policy, over 200 deals."""
+def sample(rules: str, iterations: int, deals: int) -> float:
+    """Runs external-sampling MCCFR.
+
+    Returns:
+        The mean points a deal of its average policy, in each seat in turn, where the others play at random.
+    """
     game = pyspiel.load_game("python_pitch", {"rules": rules, "dealer": 0})
     solver = pyspiel.ExternalSamplingMCCFRSolver(game, 1)
     for _ in range(iterations):
         solver.run_iteration()
-    policy = solver.average_policy()
-    bots = [pyspiel.make_policy_bot(game, seat, seat, policy) for seat in range(game.num_players())]
+    learned, seats = solver.average_policy(), range(game.num_players())
     total = 0.0
-    for seed in range(200):
-        total += pyspiel.evaluate_bots(game.new_initial_state(), bots, seed)[0]
-    return total / 200
+    for deal in range(deals):
+        own = deal % len(seats)
+        bots = [pyspiel.make_uniform_random_bot(seat, deal) for seat in seats]
+        bots[own] = pyspiel.make_policy_bot(game, own, deal, learned)
+        total += pyspiel.evaluate_bots(game.new_initial_state(), bots, deal)[own]
+    return total / deals
 
 
 def main() -> None:
@@ -52,13 +58,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kuhn", type=int, default=200, help="iterations on kuhn_pitch")
     parser.add_argument("--mini", type=int, default=20, help="iterations on mini_pitch")
-    parser.add_argument("--samples", type=int, default=20, help="iterations of MCCFR on small_pitch and mini_partners")
+    parser.add_argument("--samples", type=int, default=1500, help="iterations of MCCFR on small_pitch and mini_partners")
+    parser.add_argument("--deals", type=int, default=1000, help="deals against random play")
     args = parser.parse_args()
     found = {
         "kuhn_pitch": solve_in_python("kuhn_pitch", args.kuhn),
         "mini_pitch": solve("mini_pitch", args.mini),
-        "small_pitch": sample("small_pitch", args.samples),
-        "mini_partners": sample("mini_partners", args.samples),
+        "small_pitch": sample("small_pitch", args.samples, args.deals),
+        "mini_partners": sample("mini_partners", args.samples, args.deals),
     }
     print(json.dumps(found))
 

@@ -27,9 +27,10 @@ def test_a_learner_with_masks_beats_random_play(script):
     assert run(script)["points"] > 1
 
 
-def test_openspiels_cfr_closes_in_on_an_equilibrium():
+def test_openspiels_cfr_closes_in_on_an_equilibrium_and_mccfr_beats_random_play():
     found = run("openspiel_cfr")
     for name, share in (("kuhn_pitch", 0.01), ("mini_pitch", 0.2)):
         first, last = found[name]
         assert 0 <= last < share * first
-    assert -1.5 < found["small_pitch"] < 1.5
+    assert found["small_pitch"] > 0.2
+    assert found["mini_partners"] > 0.2

@@ -68,20 +68,21 @@ FREE, MAY_RUFF, MUST_TRUMP = 18, 19, 20
 HANDS, SIDE_OF = 24, 32
 # by place
 WORTH, WEIGHT, SUIT_AT, FACE_AT = 40, 104, 168, 232
+HOLDER_AT = 296  # seat that holds the card at the root
 # by face
-PLACE_OF = 296
+PLACE_OF = 360
 # by points of the bidding side
-KEEP, SETTLED, MOST, LEAST = 360, 488, 744, 1000  # the last three [every trick so far, points]
+KEEP, SETTLED, MOST, LEAST = 424, 552, 808, 1064  # the last three [every trick so far, points]
 MAX_POINTS = 128
 # one block for each trick since the root
-BLOCKS, BLOCK = 1256, 24
+BLOCKS, BLOCK = 1320, 24
 E, D, OWN, FLAG, LEFT_E, LEFT_D, GAME_LEFT, GAME_OPEN, GAMES = range(9)
 # one row of moves for each play since the root
 MOVES, ROW = BLOCKS + BLOCK * 56, 64
 TABLE, ENTRY = MOVES + ROW * 64, 4
 
 OWN_BITS = 20
-"""``WORTH`` of a place is what its card gives a bidder who takes it, a defender, and toward Game, this many bits each."""
+"""``WORTH`` of a place: what its card gives a bidder who takes it, a defender, and toward Game, this many bits each."""
 WORTH_MASK = (1 << OWN_BITS) - 1
 LOW_31 = (1 << 31) - 1
 VALUE_BITS = 24
@@ -102,11 +103,12 @@ class Workspace(NamedTuple):
     """(M, 2) table of the general search: key, bounds."""
 
 
-def new_workspace(entries: int = 1 << 16, limit: int = 1 << 62) -> Workspace:
+def new_workspace(entries: int = 1 << 14, limit: int = 1 << 62) -> Workspace:
     """Returns a workspace.
 
     Args:
-        entries: size of either table, a power of two.
+        entries: size of either table, a power of two. The default is the fastest for six tricks; for more of them, or
+            two packs and face-down piles, 2^18 is better.
         limit: nodes after which a solve gives up; what it then returns are guesses (``Solutions.exact``).
 
     Raises:
@@ -405,6 +407,10 @@ def lay_places(s, r, w, trump):
     w[TRUMPS] = (ONE << num) - (ONE << start)
     for seat in range(r.players):
         w[HANDS + seat] = places(w, s.hands[seat])
+        held = w[HANDS + seat]
+        while held:
+            w[HOLDER_AT + first_card(held)] = seat
+            held &= held - 1
     return num
 
 
@@ -616,7 +622,7 @@ def last_card(cards):
 
 @kernel
 def root_value(w, seat, num, led, winning, best_seat, table, worth, live, place, every, best, sign):
-    """Returns the value of a card at the root by searches of no width; if not ``every``, only so far as it is needed."""
+    """Returns the value of a card at the root by searches of no width; if not ``every``, only so far as needed."""
     low, high = -INFINITY, INFINITY
     guess = best
     if abs(best) == -NO_VALUE:
@@ -648,6 +654,54 @@ def block_bounds(w):
     b = BLOCKS + w[TRICK] * BLOCK
     game = w[GAME_VALUE] if w[b + GAME_OPEN] else 0
     return value_bounds(w, w[b + E], w[b + D], w[b + OWN], w[b + FLAG], w[b + LEFT_E], w[b + LEFT_D], game)
+
+
+@kernel
+def run_bounds(w, live):
+    """Returns bounds of the same, closer where a trump is left.
+
+    The trumps of one side that are above those of all others: whatever trick they are played to is that side's.
+    """
+    b = BLOCKS + w[TRICK] * BLOCK
+    e, d, own, flag = w[b + E], w[b + D], w[b + OWN], w[b + FLAG]
+    left_e, left_d = w[b + LEFT_E], w[b + LEFT_D]
+    game = w[GAME_VALUE] if w[b + GAME_OPEN] else 0
+    if live & w[TRUMPS]:
+        side, worth = top_trumps(w, live & w[TRUMPS])
+        points = worth & WORTH_MASK
+        defending = (worth >> OWN_BITS) & WORTH_MASK
+        left_e -= points
+        left_d -= defending
+        if side == w[BIDDER]:
+            e += points
+        else:
+            d += defending
+            own += defending if side == w[ME] else 0
+            flag = 0 if w[TRACKS_TRICKS] else flag
+        if game and w[SIDES] == 2:
+            sure = worth >> (2 * OWN_BITS)
+            left = w[b + GAME_LEFT] - sure
+            ahead = w[b + GAMES] + (sure if side == w[BIDDER] else -sure)
+            if abs(ahead) > left:
+                e += game if ahead > 0 else 0
+                d += game if ahead < 0 else 0
+                game = 0
+    return value_bounds(w, e, d, own, flag, left_e, left_d, game)
+
+
+@kernel
+def top_trumps(w, trumps):
+    """Returns the side with the highest of the trumps left, and the worth of all its trumps above those of others."""
+    place = last_card(trumps)
+    side = w[SIDE_OF + w[HOLDER_AT + place]]
+    worth = NO_CARDS
+    while trumps:
+        place = last_card(trumps)
+        if w[SIDE_OF + w[HOLDER_AT + place]] != side:
+            break
+        worth += w[WORTH + place]
+        trumps ^= ONE << place
+    return side, worth
 
 
 @kernel
@@ -725,7 +779,7 @@ def search(w, seat, num, led, winning, best_seat, table, worth, live, alpha, bet
     key_2 = NO_CARDS
     key_3 = NO_CARDS
     if num == 0:
-        low, high = block_bounds(w)
+        low, high = run_bounds(w, live)
         if low >= beta or low == high:
             return low
         if high <= alpha:
@@ -839,27 +893,52 @@ def list_moves(w, seat, num, led, winning, best_seat, worth, live, choices, hint
         above = live & w[SUIT_AT + place] & -(bit + bit)
         if bit & equal and above & -above & choices & equal:
             continue
-        weight = w[WEIGHT + place]
-        boss = not above & ~hand
-        if num == 0:
-            if bit & trumps:
-                score = 2000 + place if boss else 300 - 4 * weight
+        score = 1 << 20
+        if place != hint:
+            boss = not above & ~hand
+            if num == 0:
+                score = lead_score(w, place, boss)
+            elif place > winning and bit & (led | trumps):
+                score = winner_score(w, place, boss, is_last, at_stake) - (650 if ours else 0)
             else:
-                score = 1000 + weight if boss else 500 - 4 * weight
-        elif place > winning and bit & (led | trumps):
-            score = 1000 + at_stake + weight if is_last or boss else 400 + at_stake - 2 * weight
-        else:
-            score = 700 + weight if ours else 600 - 4 * weight
-        if place == hint:
-            score = 10000
+                score = loser_score(w, place, ours, live)
         at = row + count
-        move = (score + 20000) * 64 + place
+        move = (score + (1 << 21)) * 64 + place
         while at > row and w[at - 1] < move:
             w[at] = w[at - 1]
             at -= 1
         w[at] = move
         count += 1
     return count
+
+
+# How likely a move is to be best, in numbers tuned for few nodes on Auction Pitch, Draw Pitch and Ten-point.
+
+
+@kernel
+def lead_score(w, place, boss):
+    """Scores a lead; ``boss`` if no card of others beats it in its suit."""
+    weight = w[WEIGHT + place]
+    if w[TRUMPS] & (ONE << place):
+        return 1800 + 2 * place + 10 * weight if boss else 1350 + 6 * place - 21 * weight
+    return 900 + weight if boss else 650 + 16 * weight
+
+
+@kernel
+def winner_score(w, place, boss, is_last, at_stake):
+    """Scores a card that beats those on the table."""
+    weight = w[WEIGHT + place]
+    if is_last:
+        return 1050 + 4 * at_stake + 13 * weight - 12 * place
+    return 1150 - 2 * at_stake + 9 * weight if boss else 1200 + 9 * at_stake + 13 * weight - place
+
+
+@kernel
+def loser_score(w, place, ours, live):
+    """Scores a card that does not; ``ours`` if the own side is sure of the trick."""
+    weight = w[WEIGHT + place]
+    score = 1800 + weight if ours else 750 - 29 * weight + 11 * num_cards(live & w[SUIT_AT + place])
+    return score - 550 if w[TRUMPS] & (ONE << place) else score
 
 
 # The table

@@ -58,7 +58,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kuhn", type=int, default=200, help="iterations on kuhn_pitch")
     parser.add_argument("--mini", type=int, default=20, help="iterations on mini_pitch")
-    parser.add_argument("--samples", type=int, default=1500, help="iterations of MCCFR on small_pitch and mini_partners")
+    parser.add_argument(
+        "--samples", type=int, default=1500, help="iterations of MCCFR on small_pitch and mini_partners"
+    )
     parser.add_argument("--deals", type=int, default=1000, help="deals against random play")
     args = parser.parse_args()
     found = {

@@ -83,8 +83,8 @@ def main() -> None:
     """Trains, then prints one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rules", default="kuhn_pitch")
-    parser.add_argument("--iterations", type=int, default=8)
-    parser.add_argument("--frames", type=int, default=300)
+    parser.add_argument("--iterations", type=int, default=25)
+    parser.add_argument("--frames", type=int, default=400)
     parser.add_argument("--deals", type=int, default=1000)
     args = parser.parse_args()
     actor, losses = train(args.rules, args.iterations, args.frames)

@@ -401,15 +401,19 @@ class Run:
         """File of the newest checkpoint."""
         return self.folder / "checkpoint.safetensors"
 
+    @property
+    def parameter_names(self) -> list[str]:
+        """Names of the optimiser's parameters, in its order."""
+        networks = (("actor", self.networks.actor), ("critic", self.networks.critic))
+        return [f"{prefix}.{name}" for prefix, network in networks for name, _ in network.named_parameters()]
+
     def save(self) -> None:
         """Writes the checkpoint: networks, optimiser, and where the run is."""
         tensors = arrays_of(self.networks.actor, "actor.") | arrays_of(self.networks.critic, "critic.")
         if self.setting.config.magnet > 0:
             tensors |= arrays_of(self.networks.magnet, "magnet.")
-        names = [*(f"actor.{name}" for name, _ in self.networks.actor.named_parameters())]
-        names += [f"critic.{name}" for name, _ in self.networks.critic.named_parameters()]
         moments = self.networks.optimizer.state_dict()["state"]
-        for number, name in enumerate(names):
+        for number, name in enumerate(self.parameter_names):
             for key, value in moments.get(number, {}).items():
                 tensors[f"optimizer.{name}.{key}"] = value.cpu().float().numpy()
         about = {
@@ -442,13 +446,12 @@ class Run:
             network.load_state_dict(
                 {name: torch.from_numpy(tensors[f"{prefix}.{name}"]) for name in network.state_dict()}
             )
-        names = [f"{p}.{n}" for p in ("actor", "critic") for n, _ in getattr(self.networks, p).named_parameters()]
         kept = self.networks.optimizer.state_dict()
         kept["state"] = {
             number: {
                 key: torch.from_numpy(tensors[f"optimizer.{name}.{key}"]) for key in ("step", "exp_avg", "exp_avg_sq")
             }
-            for number, name in enumerate(names)
+            for number, name in enumerate(self.parameter_names)
             if f"optimizer.{name}.step" in tensors
         }
         self.networks.optimizer.load_state_dict(kept)

@@ -1,0 +1,243 @@
+"""Sampled worlds: never an impossible one, and each as often as any other that leads to the view."""
+
+import random
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from agents.worlds import WorldError, sample_worlds
+from pitch_env import VARIANTS, Game, Rules
+from pitch_env.actions import BLIND, FIRST_CALL, NAME_C
+from pitch_env.engine.deal import clear, deal_out
+from pitch_env.engine.jit import ONE, first_card, kernel
+from pitch_env.engine.state import AUCTION, EXCHANGE, MAX_PACK, NAMING, OVER, STATE, WIDOW
+from pitch_env.engine.step import apply, legal
+from pitch_env.engine.tables import compile_rules
+from pitch_env.observation import VIEW, look
+from tests.random_rules import random_rules
+
+SMALL = {
+    "players": 3, "sides": 3, "ranks": "JQKA", "suits": "HS", "hand_size": 2, "play_size": 2, "deal_packet": 1,
+    "bids": (1, 2, 3, 4), "smudge": False,
+}  # fmt: skip
+NAMED = {"trump_choice": "named", "opening_lead": "any"}
+TWO = {"players": 2, "sides": 2}
+TINY = {
+    "plain": {},
+    "strict": {"follow": "strict_must_trump"},
+    "free": {"follow": "free"},
+    "off_jack": {"off_jack": True, "jokers": 1, "ranks": "JQA", "suits": "DH"},
+    "two_packs": {"decks": 2, "ranks": "QK"},
+    "two_packs_widow": TWO
+    | {"decks": 2, "ranks": "QK", "widow_size": 2, "widow_to": "pitcher_after_first_trick"},
+    "two_packs_draw": TWO | NAMED | {"decks": 2, "ranks": "QK", "exchange": "draw"},
+    "two_packs_refill": TWO | NAMED | {"decks": 2, "ranks": "QK", "exchange": "refill", "hand_size": 3},
+    "two_packs_leftover": TWO
+    | NAMED
+    | {"decks": 2, "ranks": "QK", "exchange": "refill", "leftover_to": "pitcher", "hand_size": 3},
+    "two_packs_discard": TWO
+    | NAMED
+    | {"decks": 2, "ranks": "QK", "exchange": "discard", "hand_size": 3, "widow_size": 1, "widow_to": "pitcher"},
+    "face_down": TWO | {"face_down_size": 1},
+    "turn_up_and_one_suit": {"turn_up": True, "redeal_one_suit_hand": True},
+    "pitch_in_auction": {"pitch_in_auction": True},
+    "trump_lead": NAMED | {"opening_lead": "trump"},
+    "plain_lead": NAMED | {"opening_lead": "plain"},
+    "first_trick_no_trump": NAMED | {"first_trick_no_trump": True},
+    "no_trump": NAMED | {"no_trump": True, "jokers": 2, "ranks": "JQK"},
+    "widow_after_first_trick": TWO | {"widow_size": 2, "widow_to": "pitcher_after_first_trick", "jokers": 1},
+    "draw": TWO | NAMED | {"exchange": "draw", "opening_lead": "trump"},
+    "draw_more": TWO | NAMED | {"exchange": "draw", "hand_size": 1},
+    "discard": TWO | NAMED | {"exchange": "discard", "hand_size": 3},
+    "discard_widow": TWO | NAMED | {"exchange": "discard", "hand_size": 3, "widow_size": 1, "widow_to": "pitcher"},
+    "refill": TWO | NAMED | {"exchange": "refill", "hand_size": 3, "jokers": 1},
+    "refill_more": TWO | NAMED | {"exchange": "refill", "hand_size": 1, "jokers": 1},
+    "refill_widow": TWO | NAMED | {"exchange": "refill", "widow_size": 1, "widow_to": "pitcher"},
+    "leftover": TWO | NAMED | {"exchange": "refill", "leftover_to": "pitcher", "jokers": 1},
+    "leftover_widow": TWO
+    | NAMED
+    | {"exchange": "refill", "leftover_to": "pitcher", "widow_size": 1, "widow_to": "pitcher"},
+    "refill_and_widow_after": TWO
+    | NAMED
+    | {"exchange": "refill", "widow_size": 1, "widow_to": "pitcher_after_first_trick", "jokers": 1},
+}  # fmt: skip
+
+
+@kernel
+def look_at_all(states, rules, seat, views):
+    for i in range(len(states)):
+        look(states[i], rules[0], seat, views[i])
+
+
+@kernel
+def all_worlds(views, rules, packs, stack, worlds, numbers):
+    """Writes every world that may lead to a view, and the number of its pack; returns how many."""
+    v, r = views[0], rules[0]
+    num = np.int64(0)
+    for i in range(len(packs)):
+        s = stack[0]
+        clear(s)
+        s.dealer = (v.seat + v.dealer) % r.players
+        for side in range(r.sides):
+            of = (r.side_of[v.seat] + side) % r.sides
+            s.scores[of] = v.scores[side]
+            s.debts[of] = v.debts[side]
+        for k in range(r.pack_size):
+            s.deck[k] = r.pack[packs[i, k]]
+        deal_out(s, r)
+        if s.dealt[v.seat] == v.dealt and s.dealt_dups[v.seat] == v.dealt_dups:
+            num = follow(stack, np.int64(0), v, r, worlds, numbers, np.int64(i), num)
+    return num
+
+
+@kernel
+def follow(stack, depth, v, r, worlds, numbers, pack, num):
+    """Does what the view says, and whatever discards it leaves open, in every way."""
+    s = stack[depth]
+    if s.phase == OVER or s.num_plays > v.num_plays:
+        return num
+    if s.phase == v.phase and s.seat == v.seat and s.num_plays == v.num_plays and s.hands[v.seat] == v.hand:
+        worlds[num] = s
+        numbers[num] = pack
+        num += 1
+    cards, calls = open_actions(s, v, r)
+    while cards | calls:
+        if cards:
+            action = first_card(cards)
+            cards &= cards - 1
+        else:
+            action = FIRST_CALL + first_card(calls)
+            calls &= calls - 1
+        stack[depth + 1] = s
+        apply(stack[depth + 1], r, action)
+        num = follow(stack, depth + 1, v, r, worlds, numbers, pack, num)
+    return num
+
+
+@kernel
+def open_actions(s, v, r):
+    """Returns what the seat to act may have done, as far as the view tells."""
+    cards, calls = legal(s, r)
+    k = (s.seat - v.seat) % r.players
+    if s.phase == AUCTION:
+        action = np.int64(v.calls[k])
+    elif s.phase == NAMING:
+        action = np.int64(NAME_C + v.trump)
+    elif s.phase == EXCHANGE:
+        if k == 0:
+            cards &= v.discards
+        return cards, calls
+    elif s.phase == WIDOW:
+        return cards & v.swapped, calls
+    elif s.num_plays == v.num_plays:
+        return cards & 0, calls & 0
+    else:
+        action = np.int64(BLIND if v.play_seats[s.num_plays] & 8 else v.plays[s.num_plays])
+    if action < 0:
+        return cards & 0, calls & 0
+    if action < FIRST_CALL:
+        return cards & (ONE << action), calls & 0
+    return cards & 0, calls & (ONE << (action - FIRST_CALL))
+
+
+def hidden(state):
+    """Returns what is hidden in a state: hands, discards, piles and widow."""
+    return tuple(
+        state[name].tobytes() for name in ("hands", "hand_dups", "discards", "discard_dups", "dealt", "dealt_dups")
+    )
+
+
+def piles(state, tables):
+    r = tables[0]
+    return state["deck"][r["first_face_down"] : r["first_widow"]].tobytes()
+
+
+def count_worlds(view, rules, tables):
+    """Returns how many worlds there are for everything that is hidden, by playing every pack in every way."""
+    packs = np.array(list(permutations(range(rules.pack_size))), np.int8)
+    worlds, numbers = np.zeros(400_000, STATE), np.zeros(400_000, np.int64)
+    views = np.array(view).reshape(1)
+    num = all_worlds(views, tables, packs, np.zeros(MAX_PACK, STATE), worlds, numbers)
+    assert num < len(worlds)
+    seen = np.zeros(num, VIEW)
+    look_at_all(worlds[:num], tables, views["seat"][0], seen)
+    found = {
+        (int(numbers[i]), hidden(worlds[i]), piles(worlds[i], tables))
+        for i in range(num)
+        if seen[i].tobytes() == view.tobytes()
+    }
+    counts = {}
+    for _, cards, down in found:
+        counts[cards, down] = counts.get((cards, down), 0) + 1
+    return counts
+
+
+def positions(rules, rng, num):
+    """Yields games at random decisions for which worlds can be drawn."""
+    while num:
+        game = Game(rules, seed=rng.getrandbits(40))
+        while game.seat is not None:
+            if rng.random() < 0.2 and not int(game.state()["num_reshuffles"]):
+                yield game
+                num -= 1
+                break
+            names = game.legal_names()
+            game.play("pass" if "pass" in names and rng.random() < 0.5 else rng.choice(names))
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_every_world_is_as_likely_as_any(name):
+    rules = Rules(**SMALL | TINY[name])
+    tables = compile_rules(rules)
+    rng = random.Random(name)
+    draws = 4000
+    for game in positions(rules, rng, 6):
+        view = game.view(game.seat)
+        expected = count_worlds(view, rules, tables)
+        total = sum(expected.values())
+        drawn = dict.fromkeys(expected, 0)
+        for world in sample_worlds(view, rules, draws, np.random.default_rng(rng.getrandbits(60))):
+            drawn[hidden(world), piles(world, tables)] += 1  # a KeyError is an impossible world
+        chi = sum((drawn[key] - draws * n / total) ** 2 / (draws * n / total) for key, n in expected.items())
+        free = len(expected) - 1
+        assert chi <= free + 5 * (2 * free) ** 0.5 + 5, f"{game.record()}"
+
+
+def check_looks(rules, rng, num_games):
+    """Draws worlds at random decisions of random games; each looks to the seat as the deal does."""
+    tables = compile_rules(rules)
+    for game in positions(rules, rng, num_games):
+        view = game.view(game.seat)
+        worlds = sample_worlds(view, rules, 4, np.random.default_rng(1))
+        seen = np.zeros(4, VIEW)
+        look_at_all(worlds, tables, game.seat, seen)
+        for k in range(4):
+            assert seen[k].tobytes() == view.tobytes(), f"{game.record()}"
+
+
+@pytest.mark.parametrize("name", sorted(VARIANTS))
+def test_worlds_of_a_variant_look_as_the_deal_does(name):
+    check_looks(VARIANTS[name], random.Random(name), 40)
+
+
+def test_worlds_of_random_rules_look_as_the_deal_does():
+    rng = random.Random(5)
+    for _ in range(60):
+        rules = Rules.from_dict(random_rules(rng))
+        if rules.leftover_to == "dead":
+            check_looks(rules, rng, 3)
+
+
+def test_worlds_follow_from_the_generator():
+    game = Game("auction_pitch", seed=3)
+    view = game.view(game.seat)
+    one, two, three = (sample_worlds(view, game.rules, 5, np.random.default_rng(seed)).tobytes() for seed in (1, 1, 2))
+    assert one == two
+    assert one != three
+
+
+def test_a_seat_that_waits_has_no_worlds():
+    game = Game("auction_pitch", seed=3)
+    with pytest.raises(WorldError, match="not to act"):
+        sample_worlds(game.view((game.seat + 1) % 4), game.rules, 1, np.random.default_rng(0))

@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -12,9 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pitch_env import VARIANTS, Game, Rules
+from agents import solver
+from pitch_env import VARIANTS, Game, Rules, cards
 from pitch_env.actions import NUM_ACTIONS
 from pitch_env.app.verify import NoRefereeError, verify
+from pitch_env.engine import jit, play, step
 from pitch_env.engine.jit import below, mix
 from pitch_env.engine.state import STATE
 from pitch_env.engine.step import apply_batch, legal_batch, play_random_batch, play_random_threads, start_batch
@@ -310,3 +313,9 @@ def test_verify_needs_a_checkout(monkeypatch, tmp_path):
     monkeypatch.setattr("pitch_env.app.verify.CHECKOUT", tmp_path)
     with pytest.raises(NoRefereeError, match="in a checkout"):
         verify(1)
+
+
+def test_cached_kernels_depend_on_every_file_that_they_may_inline():
+    sources = jit._sources_of(Path(solver.__file__))
+    assert {Path(solver.__file__), Path(cards.__file__), Path(jit.__file__)} <= sources
+    assert Path(play.__file__) in jit._sources_of(Path(step.__file__))  # not by its own import statement alone

@@ -3,8 +3,10 @@
 All kernels run with ``NUMBA_DISABLE_JIT=1`` too, with the same results.
 """
 
+import ast
 import hashlib
 import os
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -23,26 +25,41 @@ ONE = np.int64(1)
 _WORD = 0xFFFF_FFFF_FFFF_FFFF
 
 
+OURS = ("pitch_env", "agents", "training", "tests")
+"""Packages whose modules may hold kernels and the constants that are compiled into them."""
+
+
 @cache
-def _sources_of(folder: Path) -> bytes:
-    """Returns a digest of the Python sources in a folder."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.glob("*.py")):
-        digest.update(path.name.encode())
-        digest.update(path.read_bytes())
-    return digest.digest()
+def _sources_of(source: Path) -> frozenset[Path]:
+    """Returns a file and all of ours that it imports at its top level, directly or not, once they are loaded."""
+    found: set[Path] = set()
+    waiting = [source]
+    while waiting:
+        path = waiting.pop()
+        found.add(path)
+        for node in ast.parse(path.read_bytes()).body:
+            if isinstance(node, ast.ImportFrom):
+                names = [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
+            elif isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            else:
+                continue
+            modules = [sys.modules.get(name) for name in names if name.partition(".")[0] in OURS]
+            files = [Path(module.__file__) for module in modules if module is not None and module.__file__]
+            waiting += [file for file in files if file not in found]
+    return frozenset(found)
 
 
 def _cache_folder(source: Path) -> Path:
     """Returns the cache folder of the kernels of one source file.
 
     Numba's cache looks at the file of a kernel only, and would keep code that inlines an older version of an
-    imported kernel. So the folder's name is a hash of the engine's sources, the package's and the file's own folder's.
+    imported kernel. So the folder's name is a hash of the file and of all of ours that it imports.
     """
-    engine = Path(__file__).parent
     digest = hashlib.sha256(numba.__version__.encode())
-    for folder in sorted({engine, engine.parent, source.parent}):
-        digest.update(_sources_of(folder))
+    for path in sorted(_sources_of(source)):
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
     root = os.environ.get("NUMBA_CACHE_DIR") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return Path(root) / "pitch_env" / digest.hexdigest()[:16]
 

@@ -102,8 +102,8 @@ def test_a_batch_plays_bit_for_bit_what_games_play(name):
         deal_on(game)
     masks = np.zeros((NUM_GAMES, NUM_ACTIONS), np.int8)
     num_deals = 0
-    for step in range(NUM_STEPS):
-        key = KEY + 1000 * step
+    for turn in range(NUM_STEPS):
+        key = KEY + 1000 * turn
         legal_batch(states, tables, masks)
         choices = [np.flatnonzero(mask) for mask in masks]
         # What play_random_batch chooses.

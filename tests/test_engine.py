@@ -114,13 +114,13 @@ def test_a_batch_plays_bit_for_bit_what_games_play(name):
         for i, game in list(games.items()):
             assert choices[i].tolist() == game.legal_actions()
             game.play(actions[i])
-            assert fields_that_differ(applied[i], game.state()) == [], f"game {i}, step {step}"
+            assert fields_that_differ(applied[i], game.state()) == [], f"game {i}, step {turn}"
             num_deals += game.phase == "over"
             deal_on(game)
             if game.winner is not None:  # the batch starts another game
                 del games[i]
                 continue
-            assert fields_that_differ(states[i], game.state()) == [], f"game {i}, step {step}"
+            assert fields_that_differ(states[i], game.state()) == [], f"game {i}, step {turn}"
     assert num_deals > NUM_GAMES
 
 

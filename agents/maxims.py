@@ -14,9 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pitch_env.actions import BID_0, BLIND, FIRST_CALL, NAME_C, NAME_NT, PASS, SMUDGE, STAND
-from pitch_env.cards import ACE, JACK, JOKERS, KING, LOW_JOKER, NUM_FACES, NUM_RANKS, TEN, card_of, set_of
+from pitch_env.cards import (
+    ACE,
+    JACK,
+    JOKERS,
+    KING,
+    LOW_JOKER,
+    NO_CARD,
+    NO_SUIT,
+    NUM_FACES,
+    NUM_RANKS,
+    TEN,
+    card_of,
+    set_of,
+)
 from pitch_env.engine.jit import ONE, first_card, kernel, num_cards
-from pitch_env.engine.state import AUCTION, EXCHANGE, NAMING, NO_BID, NO_CARD, NO_SUIT, NO_TRUMP, WIDOW, record_type
+from pitch_env.engine.state import AUCTION, EXCHANGE, NAMING, NO_BID, NO_TRUMP, WIDOW, record_type
 from pitch_env.engine.tables import (
     FIVE_ITEM,
     GAME,

@@ -157,6 +157,17 @@ def hide_scores(w: Any) -> None:
 
 
 @kernel
+def encode_one(v: Any, r: Any, m: Any, kind: int, sees_scores: bool, order: Any, relabelled: Any, obs: Any) -> None:
+    """Encodes a view as a network sees it; modifies ``order`` (4,), ``relabelled`` (1,) VIEW and ``obs`` (F,)."""
+    suit_order(v, kind, order)
+    relabelled[0] = v
+    relabel(v, r, order, relabelled[0])
+    if not sees_scores:
+        hide_scores(relabelled[0])
+    encode(relabelled[0], m, obs)
+
+
+@kernel
 def encode_relabelled(
     views: Any, rules: Any, layout: Any, kind: int, sees_scores: bool, orders: Any, scratch: Any, obs: Any, legal: Any
 ) -> None:
@@ -166,12 +177,7 @@ def encode_relabelled(
     relabelled sets of legal cards and calls.
     """
     for i in range(len(views)):
-        suit_order(views[i], kind, orders[i])
-        scratch[0] = views[i]
-        relabel(views[i], rules[0], orders[i], scratch[0])
-        if not sees_scores:
-            hide_scores(scratch[0])
-        encode(scratch[0], layout[0], obs[i])
+        encode_one(views[i], rules[0], layout[0], kind, sees_scores, orders[i], scratch, obs[i])
         legal[i, 0] = scratch[0].legal_cards
         legal[i, 1] = scratch[0].legal_calls
 

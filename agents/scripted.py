@@ -22,9 +22,9 @@ from agents.maxims import (
     rule_batch,
 )  # fmt: skip
 from pitch_env.actions import BID_0, BLIND, NAME_C, NAME_NT, PASS, STAND
-from pitch_env.cards import ACE, JACK, JOKERS, KING, NUM_RANKS, THREE, TWO
+from pitch_env.cards import ACE, JACK, JOKERS, KING, NO_CARD, NO_SUIT, NUM_RANKS, THREE, TWO
 from pitch_env.engine.jit import ONE, below, first_card, kernel
-from pitch_env.engine.state import AUCTION, EXCHANGE, NAMING, NO_CARD, NO_SUIT, WIDOW
+from pitch_env.engine.state import AUCTION, EXCHANGE, NAMING, WIDOW
 from pitch_env.engine.step import nth_action, num_legal
 from pitch_env.engine.tables import compile_rules
 from pitch_env.rules import Rules

@@ -24,10 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pitch_env.actions import BLIND, FIRST_CALL, NUM_ACTIONS
-from pitch_env.cards import HIGH_JOKER, JOKERS, LOW_JOKER
+from pitch_env.cards import HIGH_JOKER, JOKERS, LOW_JOKER, NO_SUIT
 from pitch_env.engine.jit import ONE, first_card, kernel, mix, num_cards
 from pitch_env.engine.settlement import bottom_face, item_points, top_face
-from pitch_env.engine.state import NO_SUIT, NO_TRUMP, OVER, PLAY, SMUDGE_BID, STATE, WIDOW
+from pitch_env.engine.state import NO_TRUMP, OVER, PLAY, SMUDGE_BID, STATE, WIDOW
 from pitch_env.engine.step import apply, legal
 from pitch_env.engine.tables import (
     FAILED_BECOMES,

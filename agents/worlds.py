@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pitch_env.actions import BLIND, FIRST_CALL, NAME_C, STAND
+from pitch_env.cards import NO_CARD, NO_SUIT
 from pitch_env.engine.deal import clear, deal_out
 from pitch_env.engine.jit import ONE, below, first_card, kernel, mix, num_cards
 from pitch_env.engine.state import (
@@ -28,9 +29,7 @@ from pitch_env.engine.state import (
     MAX_PACK,
     MAX_SEATS,
     NAMING,
-    NO_CARD,
     NO_SEAT,
-    NO_SUIT,
     OVER,
     PLAY,
     STATE,

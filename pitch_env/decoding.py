@@ -27,6 +27,8 @@ from pitch_env.cards import (
     CARD_NAMES,
     HIGH_JOKER,
     LOW_JOKER,
+    NO_CARD,
+    NO_SUIT,
     NUM_FACES,
     NUM_RANKS,
     SUITS,
@@ -34,7 +36,7 @@ from pitch_env.cards import (
     card_of,
     cards_in,
 )
-from pitch_env.engine.state import NO_CARD, NO_SEAT, NO_SUIT, NO_TRUMP, PHASES, SMUDGE_BID
+from pitch_env.engine.state import NO_SEAT, NO_TRUMP, PHASES, SMUDGE_BID
 from pitch_env.observation import (
     GAME_BITS,
     GAME_STEP,

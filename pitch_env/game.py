@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pitch_env.actions import ACTION_NAMES, BLIND, NUM_ACTIONS, STAND, action_name, actions_in, parse_action
-from pitch_env.cards import CARD_NAMES, SUITS, card_name, card_names, cards_in, parse_cards
+from pitch_env.cards import CARD_NAMES, NO_SUIT, SUITS, card_name, card_names, cards_in, parse_cards
 from pitch_env.engine import step
 from pitch_env.engine.deal import clear, deal, deal_out, new_game, next_deal
 from pitch_env.engine.jit import kernel
@@ -25,7 +25,6 @@ from pitch_env.engine.state import (
     NO_BID,
     NO_SEAT,
     NO_SIDE,
-    NO_SUIT,
     OVER,
     PHASES,
     SMUDGE_BID,
@@ -458,13 +457,12 @@ class Game:
         stock = rules.num_dealt
         turn_up = stock - rules.turn_up
         ends = [*s["reshuffle_at"][: s["num_reshuffles"]].tolist(), int(s["stock_end"])]
-        before = self._scores_before(dealt)
         return {
             "format": RECORD_FORMAT,
             "rules": rules.to_dict(),
             "dealer": self.dealer,
-            "scores": before[0],
-            "debts": before[1],
+            "scores": dealt["scores"][: rules.sides].tolist(),
+            "debts": dealt["debts"][: rules.sides].tolist(),
             "hands": [_slice(deck, place * rules.hand_size, rules.hand_size) for place in places],
             "face_down": [_slice(deck, downs + place * rules.face_down_size, rules.face_down_size) for place in places],
             "widow": _slice(deck, widow, rules.widow_size),
@@ -474,10 +472,6 @@ class Game:
             "actions": [ACTION_NAMES[action] for action in self._actions],
             "result": None if self.phase != "over" or self.deal_result is None else self.deal_result.to_dict(),
         }
-
-    def _scores_before(self, dealt: Any) -> tuple[list[int], list[int]]:
-        sides = self.rules.sides
-        return dealt["scores"][:sides].tolist(), dealt["debts"][:sides].tolist()
 
     @classmethod
     def replay(cls, record: Mapping[str, Any], seed: int = 0) -> "Game":

@@ -15,7 +15,7 @@ from numba import prange
 from numpy.typing import NDArray
 
 from pitch_env.actions import BID_0, FIRST_CALL, NUM_ACTIONS, PASS, SMUDGE
-from pitch_env.cards import JACK, NUM_FACES, NUM_RANKS
+from pitch_env.cards import JACK, NO_CARD, NO_SUIT, NUM_FACES, NUM_RANKS
 from pitch_env.engine.blocks import bytes_of, copy, spread, turn, turn_seats
 from pitch_env.engine.jit import ONE, below, first_card, inlined_kernel, kernel, mix, num_cards, parallel_kernel
 from pitch_env.engine.state import (
@@ -24,9 +24,7 @@ from pitch_env.engine.state import (
     MAX_PACK,
     MAX_SEATS,
     NO_CALL,
-    NO_CARD,
     NO_SEAT,
-    NO_SUIT,
     OVER,
     SMUDGE_BID,
     WIDOW,

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pitch_env.actions import ACTION_NAMES, FIRST_CALL
-from pitch_env.cards import CARD_NAMES, NUM_RANKS, card_names, cards_in, is_joker
-from pitch_env.engine.state import NO_CALL, NO_CARD, NO_SEAT, NO_SIDE, NO_SUIT, NO_TRUMP, OVER, PHASES, PLAY, SMUDGE_BID
+from pitch_env.cards import CARD_NAMES, NO_CARD, NO_SUIT, NUM_RANKS, card_names, cards_in, is_joker
+from pitch_env.engine.state import NO_CALL, NO_SEAT, NO_SIDE, NO_TRUMP, OVER, PHASES, PLAY, SMUDGE_BID
 from pitch_env.engine.tables import compile_rules
 from pitch_env.game import TRUMP_NAMES
 from pitch_env.observation import VIEW, look_one

@@ -9,9 +9,9 @@ import pytest
 from pitch_env import VARIANTS, Game, IllegalActionError, Rules, variant
 from pitch_env.actions import NUM_ACTIONS
 from pitch_env.app.explain import explain
-from pitch_env.cards import card_names, cards_in, parse_cards
+from pitch_env.cards import NO_CARD, card_names, cards_in, parse_cards
 from pitch_env.decoding import decode, describe
-from pitch_env.engine.state import AUCTION, NO_CARD, STATE
+from pitch_env.engine.state import AUCTION, STATE
 from pitch_env.engine.tables import compile_rules, pack_of
 from pitch_env.observation import (
     FIELDS,

@@ -8,12 +8,12 @@ Axis letters: N deals, R rows, F numbers of an observation, G of a full state, A
 
 from typing import Any
 
-from agents.relabel import hide_scores, original_action, relabel, relabel_set, suit_order
+from agents.relabel import encode_one, original_action, relabel_set
 from pitch_env.cards import NUM_FACES
 from pitch_env.engine.jit import below, kernel, mix, num_cards
 from pitch_env.engine.state import NO_SIDE, OVER
 from pitch_env.engine.step import apply, legal, nth_action, start, write_mask
-from pitch_env.observation import encode, look, put_set
+from pitch_env.observation import look, put_set
 
 SCORE_STREAM = -20
 """Stream of random numbers of the scores that a deal starts at."""
@@ -89,12 +89,7 @@ def observe(
         s = states[i]
         seat = s.seat
         look(s, r, seat, views[0])
-        suit_order(views[0], kind, orders[row])
-        views[1] = views[0]
-        relabel(views[0], r, orders[row], views[1])
-        if not sees_scores:
-            hide_scores(views[1])
-        encode(views[1], layout[0], full[row])
+        encode_one(views[0], r, layout[0], kind, sees_scores, orders[row], views[1:], full[row])
         encode_others(s, r, seat, layout[0], orders[row], full[row])
         write_mask(views[1].legal_cards, views[1].legal_calls, masks[row])
         legal_sets[row, 0] = views[1].legal_cards

@@ -10,15 +10,13 @@ import numpy as np
 
 from pitch_env.actions import ACTION_NAMES, BLIND, STAND, actions_in
 from pitch_env.agent import Agent, ClairvoyantAgent
-from pitch_env.cards import CARD_NAMES, card_names, cards_in
+from pitch_env.cards import CARD_NAMES, NO_CARD, NO_SUIT, card_names, cards_in
 from pitch_env.engine.state import (
     AUCTION,
     EXCHANGE,
     MAX_SEATS,
     NO_CALL,
-    NO_CARD,
     NO_SEAT,
-    NO_SUIT,
     SMUDGE_BID,
     WIDOW,
 )  # fmt: skip

@@ -4,13 +4,13 @@ s  the state record, modified by ``begin_``, ``end_`` and ``apply_`` functions; 
 """
 
 from pitch_env.actions import BID_0, FIRST_CALL, NAME_C, NAME_NT, PASS, SMUDGE
-from pitch_env.cards import JOKERS
+from pitch_env.cards import JOKERS, NO_CARD, NO_SUIT
 from pitch_env.engine.exchange import begin_exchange
 from pitch_env.engine.hands import give, next_seat, take
 from pitch_env.engine.jit import ONE, kernel
 from pitch_env.engine.play import begin_play
 from pitch_env.engine.settlement import settle_void
-from pitch_env.engine.state import AUCTION, NAMING, NO_BID, NO_CARD, NO_SEAT, NO_SUIT, SMUDGE_BID
+from pitch_env.engine.state import AUCTION, NAMING, NO_BID, NO_SEAT, SMUDGE_BID
 from pitch_env.engine.tables import LEAD_TRUMP, PRINTED_SUIT, WIDOW_TO_PITCHER
 
 PASS_CALL = 1 << PASS - FIRST_CALL

@@ -3,11 +3,12 @@
 s  the state record, modified; r the tables of the rules
 """
 
+from pitch_env.cards import NO_CARD, NO_SUIT
 from pitch_env.engine.auction import begin_auction
 from pitch_env.engine.hands import give
 from pitch_env.engine.jit import below, kernel, mix
 from pitch_env.engine.settlement import settle_void
-from pitch_env.engine.state import NO_BID, NO_CALL, NO_CARD, NO_SEAT, NO_SIDE, NO_SUIT, UNDECIDED
+from pitch_env.engine.state import NO_BID, NO_CALL, NO_SEAT, NO_SIDE, UNDECIDED
 from pitch_env.engine.tables import SUIT_SETS
 
 

@@ -4,11 +4,11 @@ s  the state record, modified by ``begin_``, ``apply_``, ``end_`` and ``play_`` 
 """
 
 from pitch_env.actions import BLIND, FIRST_CALL
-from pitch_env.cards import JOKERS, LOW_JOKER
+from pitch_env.cards import JOKERS, LOW_JOKER, NO_CARD, NO_SUIT
 from pitch_env.engine.hands import next_seat, place_of, take
 from pitch_env.engine.jit import ONE, inlined_kernel, kernel, num_cards
 from pitch_env.engine.settlement import settle
-from pitch_env.engine.state import NO_CARD, NO_SUIT, NO_TRUMP, PLAY
+from pitch_env.engine.state import NO_TRUMP, PLAY
 from pitch_env.engine.tables import LEAD_ANY, LEAD_PLAIN, LEAD_TRUMP, PRINTED_SUIT, WIDOW_AFTER_FIRST_TRICK
 from pitch_env.engine.widow import begin_swap
 

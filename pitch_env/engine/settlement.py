@@ -3,9 +3,9 @@
 s  the state record, modified by ``settle``, ``score_`` and ``enter_`` functions; r the tables of the rules
 """
 
-from pitch_env.cards import LOW_JOKER
+from pitch_env.cards import LOW_JOKER, NO_SUIT
 from pitch_env.engine.jit import ONE, kernel
-from pitch_env.engine.state import FAILED, MADE, NO_SEAT, NO_SIDE, NO_SUIT, NO_TRUMP, OVER, SMUDGE_BID
+from pitch_env.engine.state import FAILED, MADE, NO_SEAT, NO_SIDE, NO_TRUMP, OVER, SMUDGE_BID
 from pitch_env.engine.tables import (
     FAILED_BECOMES,
     FAILED_LOSES,

@@ -10,14 +10,13 @@ import numpy as np
 
 MAX_SEATS = 8
 MAX_PACK = 108
-MAX_TRICKS = 54
 NUM_ITEMS = 12
 
 AUCTION, NAMING, EXCHANGE, WIDOW, PLAY, OVER = range(6)
 PHASES = ("auction", "naming", "exchange", "widow", "play", "over")
 """Name of each phase, by phase id."""
 
-NO_SEAT = NO_BID = NO_CARD = NO_SUIT = NO_CALL = NO_SIDE = -1
+NO_SEAT = NO_BID = NO_CALL = NO_SIDE = -1
 NO_TRUMP = 4
 """The trump id, and the suit id of jokers, under no-trump (4.5)."""
 SMUDGE_BID = 16

@@ -30,7 +30,7 @@ app = typer.Typer(
 
 EXTRA_OF = {
     "torch": "train", "tensorboard": "train", "safetensors": "train", "stable_baselines3": "train",
-    "sb3_contrib": "train", "pyarrow": "export",
+    "sb3_contrib": "train", "pyarrow": "export", "matplotlib": "plot",
 }  # fmt: skip
 """The extra of this distribution that brings an optional module."""
 

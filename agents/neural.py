@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from agents.relabel import encode_relabelled, original_actions, relabelling
 from pitch_env.actions import FIRST_CALL, NUM_ACTIONS
 from pitch_env.engine.tables import compile_rules
-from pitch_env.observation import VIEW, layout_of
+from pitch_env.observation import VIEW, Layout, layout_of
 from pitch_env.rules import Rules, RulesError
 
 CHECKPOINT_FORMAT = "pitch-checkpoint/1"
@@ -27,6 +27,9 @@ ENV_VERSION = 0
 
 MODELS = Path(__file__).parent / "models"
 """Folder of the trained players that are in the box."""
+
+GAME_END = ("target", "out", "count_down")
+"""Fields of the rules that say when a game ends; they do not change how a network plays for points."""
 
 DTYPES = {"F32": np.float32, "F16": np.float16, "F64": np.float64, "I64": np.int64, "U8": np.uint8}
 """NumPy types by their names in a safetensors file."""
@@ -119,6 +122,13 @@ def forward(weights: Mapping[str, NDArray[np.float32]], x: NDArray[np.float32]) 
     return h @ weights["last.weight"].T + weights["last.bias"]  # type: ignore[no-any-return]
 
 
+def layout_seen(rules: Rules, universal: bool, sees_scores: bool) -> Layout:
+    """Returns the layout of what a network sees: one that plays for points does not see when a game ends."""
+    if not sees_scores:
+        rules = rules.replace(**{name: getattr(Rules(), name) for name in GAME_END})
+    return layout_of(rules, universal)
+
+
 class NeuralAgent:
     """Plays the likeliest legal action of a network, or draws from its policy.
 
@@ -128,6 +138,7 @@ class NeuralAgent:
         universal: whether it was trained on the layout for all variants.
         sees_scores: whether it was trained to look at the scores.
         draws: whether it draws actions from the policy; else it takes the likeliest.
+        columns: the numbers of an observation that it was trained on, ascending; all of them if left out.
     """
 
     def __init__(
@@ -137,18 +148,21 @@ class NeuralAgent:
         universal: bool = False,
         sees_scores: bool = False,
         draws: bool = False,
+        columns: NDArray[np.int64] | None = None,
     ) -> None:
         self.rules = rules
         self.draws = draws
         self._weights = {name: tensor.astype(np.float32) for name, tensor in weights.items()}
         self._tables = compile_rules(rules)
-        self._layout = layout_of(rules, universal)
+        self._layout = layout_seen(rules, universal, sees_scores)
+        self._columns = columns
         self._kind = relabelling(rules)
         self._sees_scores = sees_scores
         self._scratch = np.zeros(1, VIEW)
         size = self._weights["first.weight"].shape[1]
-        if size != self._layout.size:
-            raise CheckpointError(f"the network has {size} inputs, observations of these rules {self._layout.size}")
+        given = self._layout.size if columns is None else len(columns)
+        if size != given or (columns is not None and (columns.min() < 0 or columns.max() >= self._layout.size)):
+            raise CheckpointError(f"the network has {size} inputs, observations of these rules {given}")
 
     def policy(self, views: NDArray[np.void]) -> NDArray[np.float64]:
         """Returns the probability (N, A) of each action of each view; illegal actions have 0."""
@@ -191,7 +205,8 @@ class NeuralAgent:
         encode_relabelled(
             views, self._tables, self._layout.table, self._kind, self._sees_scores, orders, self._scratch, obs, legal
         )
-        return forward(self._weights, obs.astype(np.float32)), legal, orders
+        seen = obs if self._columns is None else obs[:, self._columns]
+        return forward(self._weights, seen.astype(np.float32)), legal, orders
 
 
 def load_agent(path: Path | str, rules: Rules, draws: bool = False) -> NeuralAgent:
@@ -212,10 +227,10 @@ def load_agent(path: Path | str, rules: Rules, draws: bool = False) -> NeuralAge
             raise CheckpointError(f"{path}: {error}") from None
         wrong = [name for name, value in trained.to_dict().items() if value != rules.to_dict()[name]]
         # Who goes out when does not change how a network that plays for points plays.
-        wrong = [name for name in wrong if about.get("sees_scores") or name not in ("target", "out", "count_down")]
+        wrong = [name for name in wrong if about.get("sees_scores") or name not in GAME_END]
         if wrong:
             raise CheckpointError(f"{path} was trained for other rules: {', '.join(wrong)} differ")
-    return NeuralAgent(actor, rules, universal, bool(about.get("sees_scores")), draws)
+    return NeuralAgent(actor, rules, universal, bool(about.get("sees_scores")), draws, tensors.get("columns"))
 
 
 def checkpoint_agent(rules: Rules, argument: str | None) -> NeuralAgent:

@@ -316,6 +316,6 @@ def test_verify_needs_a_checkout(monkeypatch, tmp_path):
 
 
 def test_cached_kernels_depend_on_every_file_that_they_may_inline():
-    sources = jit._sources_of(Path(solver.__file__))
+    sources = jit.sources_of(Path(solver.__file__))
     assert {Path(solver.__file__), Path(cards.__file__), Path(jit.__file__)} <= sources
-    assert Path(play.__file__) in jit._sources_of(Path(step.__file__))  # not by its own import statement alone
+    assert Path(play.__file__) in jit.sources_of(Path(step.__file__))  # not by its own import statement alone

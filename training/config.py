@@ -56,6 +56,11 @@ def rules_of(given: str | dict[str, Any], path: Path | str) -> Rules:
 
 def write_text(path: Path, text: str) -> None:
     """Writes a text file to a temporary name and renames it."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Writes a file to a temporary name and renames it."""
     temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(text, encoding="utf-8")
+    temporary.write_bytes(data)
     temporary.replace(path)

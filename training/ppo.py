@@ -55,8 +55,9 @@ class Config(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    rules: str | dict[str, Any] = "auction_pitch"
-    """A variant's name, or a table with ``base`` and fields of ``Rules`` over it."""
+    rules: str | dict[str, Any] | tuple[str | dict[str, Any], ...] = "auction_pitch"
+    """A variant's name, or a table with ``base`` and fields of ``Rules`` over it. A list of them, or ``"all"`` for all
+    variants, trains one network for all of them; the deals of a rollout are shared."""
     seed: int = 0
     """Decides everything random."""
     frames: Positive = 20_000_000
@@ -92,7 +93,8 @@ class Config(BaseModel):
     max_grad_norm: NonNegative = 0.5
     """Gradients of actor and critic are each clipped to this norm."""
     reward_scale: NonNegative = 0.25
-    """Rewards are multiplied by this: points, or probabilities to win."""
+    """Rewards are multiplied by this: points, or probabilities to win. With several rules points are first divided by
+    those of a deal of the rules and multiplied by the four of the base game."""
     equity: str = ""
     """File of a match equity table for the rules: the reward is then the change of the probability to win the game,
     and the network sees the scores. Empty: points, and it does not."""
@@ -111,47 +113,58 @@ class Config(BaseModel):
     evaluate_every: Positive = 1_500_000
     """Decisions between measurements, each of which also writes a checkpoint."""
     evaluate_deals: Positive = 2000
-    """Duplicate deals of a measurement against the last opponent."""
+    """Duplicate deals of a measurement against the last opponent; several rules share them."""
     final_deals: Positive = 20_000
-    """Duplicate deals against each opponent at the end."""
+    """Duplicate deals against each opponent at the end, of each rules."""
 
 
 @dataclass
 class Setting:
     """What stays the same through a run: rules, tables and sizes, in the forms that each part wants.
 
-    ``deals`` is N, this process's share of a rollout.
+    ``deals`` is N, this process's share of a rollout; ``blocks`` are the deals of each rules; ``columns`` the numbers
+    of a universal full state that the network sees, none for a network of single rules, which sees all of its own.
     """
 
     config: Config
-    rules: Rules
+    rules: dict[str, Rules]
     ranks: Ranks
     deals: int = field(init=False)
-    tables: Any = field(init=False)
-    layout: Any = field(init=False)
-    kind: int = field(init=False)
+    blocks: tuple[Block, ...] = field(init=False)
+    columns: NDArray[np.int64] = field(init=False)
+    spans: NDArray[np.int64] = field(init=False)
+    size: int = field(init=False)
+    state_size: int = field(init=False)
     equity: NDArray[np.float64] = field(init=False)
     lowest: int = 0
 
     def __post_init__(self) -> None:
+        config, universal = self.config, is_universal(self.config.rules)
         self.equity = np.empty((0, 0))
-        if self.config.equity:
-            table = Equity.load(self.config.equity, self.rules)
+        if config.equity:
+            if universal:
+                raise ConfigError(f"equity={config.equity!r} is for single rules, not for {len(self.rules)} of them")
+            table = Equity.load(config.equity, *self.rules.values())
             self.equity, self.lowest = table.table, table.lowest
-        self.deals = self.ranks.share(self.config.deals)
-        self.tables = compile_rules(self.rules)
-        self.layout = layout_of(self.rules)
-        self.kind = relabelling(self.rules)
+        self.deals = self.ranks.share(config.deals)
+        self.blocks = blocks_of(self.rules, self.deals, universal, bool(config.equity), config.reward_scale)
+        layout = self.blocks[0].layout
+        self.size, self.state_size = layout.size, layout.state_size
+        self.columns, self.spans = np.empty(0, np.int64), np.empty((0, 2), np.int64)
+        if universal:
+            self.columns = columns_of(list(self.rules.values()))
+            self.spans = spans_of(self.columns)
+            self.size, self.state_size = int((self.columns < layout.size).sum()), len(self.columns)
 
 
 class Networks:
     """Actor, critic, the optimiser of both, and the magnet that the actor may be held to."""
 
     def __init__(self, setting: Setting) -> None:
-        config, layout = setting.config, setting.layout
+        config = setting.config
         torch.manual_seed(config.seed)
-        self.actor = ResidualMLP(layout.size, config.width, config.depth, NUM_ACTIONS, 0.01).to(setting.ranks.device)
-        self.critic = ResidualMLP(layout.state_size, config.width, config.depth, 1, 1.0).to(setting.ranks.device)
+        self.actor = ResidualMLP(setting.size, config.width, config.depth, NUM_ACTIONS, 0.01).to(setting.ranks.device)
+        self.critic = ResidualMLP(setting.state_size, config.width, config.depth, 1, 1.0).to(setting.ranks.device)
         self.magnet = copy.deepcopy(self.actor).requires_grad_(False)
         parameters = [*self.actor.parameters(), *self.critic.parameters()]
         self.optimizer = torch.optim.Adam(parameters, lr=config.learning_rate, eps=1e-5, fused=True)
@@ -166,9 +179,9 @@ class Rows:
     """
 
     def __init__(self, setting: Setting) -> None:
-        num_deals, room = setting.deals, setting.deals * setting.rules.players * 8
+        num_deals, room = setting.deals, sum(block.num_deals * block.rules.players * 8 for block in setting.blocks)
         self.num = 0
-        self.full = np.zeros((room, setting.layout.state_size), np.uint8)
+        self.full = np.zeros((room, setting.state_size), np.uint8)
         self.masks = np.zeros((room, NUM_ACTIONS), np.uint8)
         self.legal = np.zeros((room, 2), np.int64)
         self.orders = np.zeros((room, 4), np.int8)
@@ -180,18 +193,20 @@ class Rows:
         self.advantages = np.zeros(room, np.float32)
         self.returns = np.zeros(room, np.float32)
         self.next_row = np.zeros(room, np.int64)
-        # Of the deals: states, which of them go on, each seat's last row, and room for a view and its relabelled copy.
+        # Of the deals: states, which of a block's go on, each seat's last row. Scratch: a view and its relabelled copy,
+        # a full state.
         self.states = np.zeros(num_deals, STATE)
         self.active = np.zeros(num_deals, np.int64)
         self.last_row = np.zeros((num_deals, 8), np.int64)
         self.views = np.zeros(2, VIEW)
+        self.whole = np.zeros(setting.blocks[0].layout.state_size, np.uint8)
 
     def reserve(self, room: int) -> None:
         """Makes room for so many rows."""
         if room <= len(self.actions):
             return
         for name, array in vars(self).items():
-            if isinstance(array, np.ndarray) and name not in ("states", "active", "last_row", "views"):
+            if isinstance(array, np.ndarray) and name not in ("states", "active", "last_row", "views", "whole"):
                 grown = np.zeros((room + room // 2, *array.shape[1:]), array.dtype)
                 grown[: self.num] = array[: self.num]
                 setattr(self, name, grown)
@@ -226,40 +241,61 @@ def inference_copy(network: nn.Module, setting: Setting) -> nn.Module:
 @torch.inference_mode()
 def rollout(actor: nn.Module, setting: Setting, rows: Rows, iteration: int, profile: Profile) -> None:
     """Plays N whole deals with the actor in all seats; modifies ``rows``."""
-    config, ranks, size = setting.config, setting.ranks, setting.layout.size
+    config, ranks = setting.config, setting.ranks
     rows.num = 0
     with profile.phase("rollout: network"):
         policy = inference_copy(actor, setting)
+    first_table = iteration * config.deals + ranks.rank * setting.deals
     with profile.phase("rollout: engine"):
-        first_table = iteration * config.deals + ranks.rank * setting.deals
-        spread = config.spread if config.equity else 0
-        going = selfplay.begin(
-            rows.states, setting.tables, config.seed, first_table, spread, rows.active, rows.last_row
-        )
+        going = [begin_block(block, setting, rows, first_table) for block in setting.blocks]
     key = mix(mix(config.seed, first_table), 1)
     step = 0
-    while going > 0:
-        first, end = rows.num, rows.num + going
+    while (num := sum(going)) > 0:
+        first, end = rows.num, rows.num + num
         rows.reserve(end)
+        places = [first + sum(going[:k]) for k in range(len(going))]
         with profile.phase("rollout: engine"):
-            selfplay.observe(
-                rows.states, setting.tables, setting.layout.table, setting.kind, bool(config.equity), rows.active,
-                going, rows.views, first, rows.full, rows.masks, rows.legal, rows.orders, rows.seats, rows.last_row,
-                rows.next_row, rows.rewards,
-            )  # fmt: skip
+            for block, num_active, place in zip(setting.blocks, going, places, strict=True):
+                observe_block(block, setting, rows, num_active, place)
         with profile.phase("rollout: network"):
-            logits = policy(inputs(rows, first, end, size, setting)).float().cpu().numpy()
+            logits = policy(inputs(rows, first, end, setting.size, setting)).float().cpu().numpy()
         with profile.phase("rollout: engine"):
             sample(
                 logits, rows.legal[first:end], int(mix(key, step)), False, rows.actions[first:end],
                 rows.log_probs[first:end],
             )  # fmt: skip
-            going = selfplay.act(
-                rows.states, setting.tables, rows.active, going, first, rows.actions, rows.orders, rows.last_row,
-                config.reward_scale, setting.equity, setting.lowest, rows.rewards,
-            )  # fmt: skip
+            going = [act_block(*each, setting, rows) for each in zip(setting.blocks, going, places, strict=True)]
         rows.num = end
         step += 1
+
+
+def begin_block(block: Block, setting: Setting, rows: Rows, first_table: int) -> int:
+    """Deals the deals of a block; returns how many have a decision."""
+    spread = setting.config.spread if setting.config.equity else 0
+    mine = block.deals
+    return selfplay.begin(  # type: ignore[no-any-return]
+        rows.states[mine], block.tables, setting.config.seed, first_table + mine.start, spread, rows.active[mine],
+        rows.last_row[mine],
+    )  # fmt: skip
+
+
+def observe_block(block: Block, setting: Setting, rows: Rows, num_active: int, first: int) -> None:
+    """Writes a row for each active deal of a block, from ``first`` on."""
+    mine = block.deals
+    selfplay.observe(
+        rows.states[mine], block.tables, block.layout.table, block.kind, bool(setting.config.equity),
+        rows.active[mine], num_active, rows.views, setting.spans, rows.whole, first, rows.full, rows.masks, rows.legal,
+        rows.orders, rows.seats, rows.last_row[mine], rows.next_row, rows.rewards,
+    )  # fmt: skip
+
+
+def act_block(block: Block, num_active: int, first: int, setting: Setting, rows: Rows) -> int:
+    """Does the actions of a block's rows; returns how many of its deals go on."""
+    mine = block.deals
+    return selfplay.act(  # type: ignore[no-any-return]
+        rows.states[mine], block.tables, rows.active[mine], num_active, first, rows.actions, rows.orders,
+        rows.last_row[mine], block.scale, setting.equity, setting.lowest, rows.rewards,
+    )  # fmt: skip
 
 
 @torch.inference_mode()
@@ -269,7 +305,7 @@ def advantages(critic: nn.Module, setting: Setting, rows: Rows, profile: Profile
         judge = inference_copy(critic, setting)
         for first in range(0, rows.num, 8192):
             end = min(first + 8192, rows.num)
-            values = judge(inputs(rows, first, end, setting.layout.state_size, setting))
+            values = judge(inputs(rows, first, end, setting.state_size, setting))
             rows.values[first:end] = values.float().squeeze(1).cpu().numpy()
     with profile.phase("advantages: engine"):
         selfplay.advantages(
@@ -308,7 +344,7 @@ def losses(networks: Networks, setting: Setting, batch: Batch, entropy_weight: f
     """Returns the loss of a minibatch (PPO's clipped objective, entropy bonus, critic), and the terms ``LOGGED``."""
     config = setting.config
     with torch.autocast(setting.ranks.device.type, torch.bfloat16, enabled=config.bf16):
-        logits = networks.actor(batch.full[:, : setting.layout.size])
+        logits = networks.actor(batch.full[:, : setting.size])
         values = networks.critic(batch.full)
     log_policy = log_policy_of(logits, batch.masks)
     entropy = -(log_policy.exp() * log_policy).sum(dim=1).mean()
@@ -320,7 +356,7 @@ def losses(networks: Networks, setting: Setting, batch: Batch, entropy_weight: f
     loss = policy_loss - entropy_weight * entropy + config.value_weight * value_loss
     if config.magnet > 0:
         with torch.no_grad(), torch.autocast(setting.ranks.device.type, torch.bfloat16, enabled=config.bf16):
-            pull = networks.magnet(batch.full[:, : setting.layout.size])
+            pull = networks.magnet(batch.full[:, : setting.size])
         loss = loss + config.magnet * divergence(log_policy, log_policy_of(pull, batch.masks))
     with torch.no_grad():
         kl = (ratio - 1 - log_ratio).mean()
@@ -409,22 +445,27 @@ class Run:
 
     def save(self) -> None:
         """Writes the checkpoint: networks, optimiser, and where the run is."""
-        tensors = arrays_of(self.networks.actor, "actor.") | arrays_of(self.networks.critic, "critic.")
+        tensors: dict[str, NDArray[Any]] = arrays_of(self.networks.actor, "actor.")
+        tensors |= arrays_of(self.networks.critic, "critic.")
         if self.setting.config.magnet > 0:
             tensors |= arrays_of(self.networks.magnet, "magnet.")
         moments = self.networks.optimizer.state_dict()["state"]
         for number, name in enumerate(self.parameter_names):
             for key, value in moments.get(number, {}).items():
                 tensors[f"optimizer.{name}.{key}"] = value.cpu().float().numpy()
+        rules = {name: rules.to_dict() for name, rules in self.setting.rules.items()}
+        universal = is_universal(self.setting.config.rules)
+        if universal:
+            tensors["columns"] = self.setting.columns[: self.setting.size]
         about = {
-            "rules": self.setting.rules.to_dict(),
+            "rules": rules if universal else next(iter(rules.values())),
             "config": self.setting.config.model_dump(mode="json"),
             "seed": self.setting.config.seed,
             "iteration": self.iteration,
             "frames": self.frames,
             "seconds": self.seconds,
             "curve": self.curve,
-            "universal": False,
+            "universal": universal,
             "sees_scores": bool(self.setting.config.equity),
         }
         write_checkpoint(self.checkpoint, tensors, about)
@@ -458,30 +499,44 @@ class Run:
         self.iteration, self.frames, self.seconds = about["iteration"], about["frames"], about["seconds"]
         self.curve = about["curve"]
 
-    def agent(self) -> NeuralAgent:
-        """Returns the actor as an agent."""
-        sees_scores = bool(self.setting.config.equity)
-        return NeuralAgent(arrays_of(self.networks.actor, ""), self.setting.rules, sees_scores=sees_scores)
+    def agent(self, rules: Rules) -> NeuralAgent:
+        """Returns the actor as an agent for some of the rules."""
+        config = self.setting.config
+        universal = is_universal(config.rules)
+        columns = self.setting.columns[: self.setting.size] if universal else None
+        weights = arrays_of(self.networks.actor, "")
+        return NeuralAgent(weights, rules, universal, sees_scores=bool(config.equity), columns=columns)
 
-    def measure(self, opponent: str, num_deals: int) -> dict[str, float]:
-        """Plays a duplicate match against an agent; returns mean margin and 95 % interval."""
-        rules = self.setting.rules
-        # Deals that no rollout has seen: training uses the seed itself.
-        match = play_match(rules, self.agent(), make_agent(opponent, rules), num_deals, ~self.setting.config.seed)
-        return {"mean": match.mean, "low": match.interval[0], "high": match.interval[1]}
+    def measure(self, opponent: str, num_deals: int) -> dict[str, dict[str, Any]]:
+        """Plays a duplicate match of each rules against an agent; returns mean margin and 95 % interval by rules."""
+        margins = {}
+        for name, rules in self.setting.rules.items():
+            # Deals that no rollout has seen: training uses the seed itself.
+            match = play_match(rules, self.agent(rules), make_agent(opponent, rules), num_deals, ~self.setting.config.seed)
+            margins[name] = {"mean": match.mean, "interval": list(match.interval)}
+        return margins
 
 
-def load_config(path: Path | str, seed: int | None = None) -> tuple[Config, Rules]:
-    """Reads a config (TOML) and the rules that it names.
+def mean_margin(margins: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """Returns the mean of independent margins, with its 95 % interval."""
+    means = [margin["mean"] for margin in margins]
+    halves = [(margin["interval"][1] - margin["interval"][0]) / 2 for margin in margins]
+    mean, half = sum(means) / len(means), sum(half**2 for half in halves) ** 0.5 / len(halves)
+    return {"mean": mean, "interval": [mean - half, mean + half]}
+
+
+def load_config(path: Path | str, seed: int | None = None) -> tuple[Config, dict[str, Rules]]:
+    """Reads a config (TOML) and the rules that it names, by name.
 
     Raises:
         ConfigError: if there is no such file, it is not TOML, or a key or value is refused.
     """
     config = read_config(Config, path, seed)
-    rules = rules_of(config.rules, path)
+    rules = named_rules(config.rules, path)
     for opponent in config.opponents:
         try:
-            make_agent(opponent, rules)
+            for one in rules.values():
+                make_agent(opponent, one)
         except ValueError as error:
             raise ConfigError(f"{path}: opponents: {error}") from None
     return config, rules

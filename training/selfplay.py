@@ -71,16 +71,27 @@ def encode_others(s: Any, r: Any, seat: int, m: Any, order: Any, full: Any) -> N
 
 
 @kernel
+def keep(spans: Any, whole: Any, kept: Any) -> None:
+    """Copies the spans (K, 2) of some numbers, one behind the other; modifies ``kept``."""
+    at = 0
+    for k in range(len(spans)):
+        first, end = spans[k, 0], spans[k, 1]
+        kept[at : at + end - first] = whole[first:end]
+        at += end - first
+
+
+@kernel
 def observe(
     states: Any, rules: Any, layout: Any, kind: int, sees_scores: bool, active: Any, num_active: int, views: Any,
-    first_row: int, full: Any, masks: Any, legal_sets: Any, orders: Any, seats: Any, last_row: Any, next_row: Any,
-    rewards: Any,
+    spans: Any, whole: Any, first_row: int, full: Any, masks: Any, legal_sets: Any, orders: Any, seats: Any,
+    last_row: Any, next_row: Any, rewards: Any,
 ) -> None:  # fmt: skip
     """Writes a row for the seat to act of each active deal.
 
     Modifies, from ``first_row`` on, ``full`` (R, G) uint8 full states that begin with the observation, ``masks``
     (R, A) uint8, ``legal_sets`` (R, 2) int64, ``orders`` (R, 4) int8, ``seats`` (R,) int8, ``next_row`` (R,) int64
     the seat's next row or -1, ``rewards`` (R,) float32 zero; and ``views`` (2,) VIEW scratch, ``last_row`` (N, 8).
+    Given ``spans`` (K, 2), only these numbers of a full state are kept, and ``whole`` is scratch for all of them.
     """
     r = rules[0]
     for j in range(num_active):
@@ -89,8 +100,10 @@ def observe(
         s = states[i]
         seat = s.seat
         look(s, r, seat, views[0])
-        encode_one(views[0], r, layout[0], kind, sees_scores, orders[row], views[1:], full[row])
-        encode_others(s, r, seat, layout[0], orders[row], full[row])
+        numbers = whole if len(spans) > 0 else full[row]
+        encode_one(views[0], r, layout[0], kind, sees_scores, orders[row], views[1:], numbers)
+        encode_others(s, r, seat, layout[0], orders[row], numbers)
+        keep(spans, numbers, full[row])
         write_mask(views[1].legal_cards, views[1].legal_calls, masks[row])
         legal_sets[row, 0] = views[1].legal_cards
         legal_sets[row, 1] = views[1].legal_calls

@@ -228,6 +228,41 @@ def _show_match(result: dict[str, Any], as_json: bool) -> None:
 
 
 @app.command()
+def tournament(
+    agents: Annotated[list[str], typer.Argument(help="Two or more agents, by name.")],
+    rules: RulesOption = "auction_pitch",
+    deals: Annotated[int | None, typer.Option(min=2, help="Duplicate deals of each match [5000].")] = None,
+    games: Annotated[int | None, typer.Option(min=2, help="Whole games instead, counted by who wins.")] = None,
+    reference: Annotated[str | None, typer.Option(help="Play teams of two different agents against this one.")] = None,
+    run: Annotated[Path | None, typer.Option(help="Folder of the run; runs/tournament-seedN if left out.")] = None,
+    processes: Annotated[int, typer.Option(min=1, help="Matches played at the same time.")] = 1,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Play every agent against every other: ratings, a heat map, a page; goes on where a stopped one was."""
+    if deals is not None and games is not None:
+        raise CommandError("give --deals or --games, not both")
+    table = _rules(rules)
+    from training.evaluate import IllegalChoiceError
+    from training.tournament import Plan, TournamentError, play_tournament, rows_of
+
+    folder = run or Path("runs") / f"tournament-seed{seed}"
+    with _progress() as bar, _refusals(TournamentError, IllegalChoiceError, ValueError, OSError):
+        plan = Plan(tuple(agents), table, games or deals or 5000, seed, games is not None, reference)
+        task = bar.add_task("matches", total=None)
+        results = play_tournament(
+            plan, folder, processes, lambda done, every: bar.update(task, completed=done, total=every)
+        )
+    if as_json:
+        _emit({"run": str(folder)} | results)
+    _show_table(("agent", f"{results['unit']}, against the field", "rating", "95 %"), list(rows_of(results)), as_json)
+    if reference is not None:
+        teams = [(" + ".join(row["team"]), f"{row['mean']:+.3f}") for row in results["teams"]]
+        _show_table(("partners", f"against {reference}"), teams, as_json)
+    typer.echo(f"{folder}/report.html", err=as_json)
+
+
+@app.command()
 def play(
     rules: RulesOption = "auction_pitch",
     seat: Annotated[int, typer.Option(help="Your seat.")] = 0,

@@ -30,7 +30,7 @@ OURS = ("pitch_env", "agents", "training", "tests")
 
 
 @cache
-def _sources_of(source: Path) -> frozenset[Path]:
+def sources_of(source: Path) -> frozenset[Path]:
     """Returns a file and all of ours that it imports at its top level, directly or not, once they are loaded."""
     found: set[Path] = set()
     waiting = [source]
@@ -57,7 +57,7 @@ def _cache_folder(source: Path) -> Path:
     imported kernel. So the folder's name is a hash of the file and of all of ours that it imports.
     """
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(_sources_of(source)):
+    for path in sorted(sources_of(source)):
         digest.update(path.name.encode())
         digest.update(path.read_bytes())
     root = os.environ.get("NUMBA_CACHE_DIR") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

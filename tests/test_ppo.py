@@ -83,7 +83,7 @@ def test_a_config_names_a_variant_and_may_override_its_fields(tmp_path):
     path = tmp_path / "six.toml"
     path.write_text('rules = {base = "six_hand", target = 15}\nseed = 3')
     config, rules = load_config(path, seed=8)
-    assert rules == VARIANTS["six_hand"].replace(target=15)
+    assert rules == {"six_hand target=15": VARIANTS["six_hand"].replace(target=15)}
     assert config.seed == 8
 
 
@@ -167,7 +167,7 @@ def test_a_run_is_not_overwritten_and_not_resumed_with_another_config(config, tm
 
 def setting(**fields):
     config = Config(rules="mini_pitch", deals=64, width=16, bf16=False, minibatch=128, **fields)
-    return Setting(config, VARIANTS["mini_pitch"], Ranks(0, 1, torch.device("cpu")))
+    return Setting(config, {"mini_pitch": VARIANTS["mini_pitch"]}, Ranks(0, 1, torch.device("cpu")))
 
 
 def test_policies_are_masked_and_their_divergence_is_right_by_hand():
@@ -190,7 +190,7 @@ def test_an_update_makes_well_paid_actions_likelier():
     with torch.inference_mode():
         batch = Batch(*(torch.from_numpy(a[: rows.num]) for a in (rows.full, rows.masks, rows.actions, before,
                                                                    rows.advantages, rows.returns)))  # fmt: skip
-        policy = log_policy_of(networks.actor(batch.full[:, : here.layout.size].float()), batch.masks)
+        policy = log_policy_of(networks.actor(batch.full[:, : here.size].float()), batch.masks)
     change = policy.gather(1, batch.actions[:, None]).squeeze(1).numpy() - before
     paid = rows.advantages[: rows.num]
     assert np.corrcoef(change, paid)[0, 1] > 0.1

@@ -34,14 +34,15 @@ class Rows:
         self.rewards = np.full(room, np.nan, np.float32)
         self.next_row = np.zeros(room, np.int64)
         self.views = np.zeros(2, VIEW)
+        self.whole, self.spans = np.zeros(layout.state_size, np.uint8), np.empty((0, 2), np.int64)
         self.active = np.arange(num_deals)
         self.last_row = np.full((num_deals, 8), -1, np.int64)
 
     def observe(self, states: Any, rules: Rules, going: int, first: int) -> None:
         selfplay.observe(
             states, compile_rules(rules), layout_of(rules).table, relabelling(rules), False, self.active, going,
-            self.views, first, self.full, self.masks, self.legal, self.orders, self.seats, self.last_row,
-            self.next_row, self.rewards,
+            self.views, self.spans, self.whole, first, self.full, self.masks, self.legal, self.orders, self.seats,
+            self.last_row, self.next_row, self.rewards,
         )  # fmt: skip
 
 

@@ -17,8 +17,8 @@ def bare_loop(networks: Any, setting: Any, num_rows: int, seconds: float = 5.0) 
     """
     config, device = setting.config, setting.ranks.device
     dtype = torch.bfloat16 if config.bf16 else torch.float32
-    full = torch.zeros(config.minibatch, setting.layout.state_size, device=device, dtype=dtype)
-    size = setting.layout.size
+    full = torch.zeros(config.minibatch, setting.state_size, device=device, dtype=dtype)
+    size = setting.size
     steps = max(1, round(num_rows / config.minibatch))
     rollouts, began = 0, time.perf_counter()
     while time.perf_counter() - began < seconds:

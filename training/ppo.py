@@ -14,7 +14,7 @@ import json
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,22 +32,21 @@ from torch import Tensor, nn
 from torch.utils.tensorboard import SummaryWriter
 
 from agents.neural import CheckpointError, NeuralAgent, read_checkpoint, write_checkpoint
-from agents.relabel import relabelling
 from agents.sampling import sample
 from pitch_env.actions import NUM_ACTIONS
 from pitch_env.agent import make_agent
 from pitch_env.engine.jit import mix
 from pitch_env.engine.state import STATE
-from pitch_env.engine.tables import compile_rules
-from pitch_env.observation import VIEW, layout_of
+from pitch_env.observation import VIEW
 from pitch_env.rules import Rules
 from training import selfplay
 from training.ceiling import bare_loop
-from training.config import ConfigError, Fraction, NonNegative, Positive, read_config, rules_of, write_text
+from training.config import ConfigError, Fraction, NonNegative, Positive, read_config, write_text
 from training.equity import Equity
 from training.evaluate import play_match
 from training.network import ResidualMLP, arrays_of
 from training.ranks import Ranks
+from training.variants import Block, blocks_of, columns_of, is_universal, named_rules, spans_of
 
 
 class Config(BaseModel):
@@ -179,7 +178,8 @@ class Rows:
     """
 
     def __init__(self, setting: Setting) -> None:
-        num_deals, room = setting.deals, sum(block.num_deals * block.rules.players * 8 for block in setting.blocks)
+        num_deals = setting.deals
+        room = num_deals * 8 * max(rules.players for rules in setting.rules.values())
         self.num = 0
         self.full = np.zeros((room, setting.state_size), np.uint8)
         self.masks = np.zeros((room, NUM_ACTIONS), np.uint8)
@@ -273,7 +273,7 @@ def begin_block(block: Block, setting: Setting, rows: Rows, first_table: int) ->
     """Deals the deals of a block; returns how many have a decision."""
     spread = setting.config.spread if setting.config.equity else 0
     mine = block.deals
-    return selfplay.begin(  # type: ignore[no-any-return]
+    return selfplay.begin(
         rows.states[mine], block.tables, setting.config.seed, first_table + mine.start, spread, rows.active[mine],
         rows.last_row[mine],
     )  # fmt: skip
@@ -292,7 +292,7 @@ def observe_block(block: Block, setting: Setting, rows: Rows, num_active: int, f
 def act_block(block: Block, num_active: int, first: int, setting: Setting, rows: Rows) -> int:
     """Does the actions of a block's rows; returns how many of its deals go on."""
     mine = block.deals
-    return selfplay.act(  # type: ignore[no-any-return]
+    return selfplay.act(
         rows.states[mine], block.tables, rows.active[mine], num_active, first, rows.actions, rows.orders,
         rows.last_row[mine], block.scale, setting.equity, setting.lowest, rows.rewards,
     )  # fmt: skip
@@ -430,7 +430,7 @@ class Run:
         self.iteration = 0
         self.frames = 0
         self.seconds = 0.0
-        self.curve: list[dict[str, float]] = []
+        self.curve: list[dict[str, Any]] = []
 
     @property
     def checkpoint(self) -> Path:
@@ -510,9 +510,10 @@ class Run:
     def measure(self, opponent: str, num_deals: int) -> dict[str, dict[str, Any]]:
         """Plays a duplicate match of each rules against an agent; returns mean margin and 95 % interval by rules."""
         margins = {}
-        for name, rules in self.setting.rules.items():
-            # Deals that no rollout has seen: training uses the seed itself.
-            match = play_match(rules, self.agent(rules), make_agent(opponent, rules), num_deals, ~self.setting.config.seed)
+        for number, (name, rules) in enumerate(self.setting.rules.items()):
+            # Deals that no rollout has seen (training uses the seed itself), others for each rules.
+            seed = ~self.setting.config.seed - number
+            match = play_match(rules, self.agent(rules), make_agent(opponent, rules), num_deals, seed)
             margins[name] = {"mean": match.mean, "interval": list(match.interval)}
         return margins
 
@@ -588,7 +589,10 @@ def train(
         "checkpoint": str(state.checkpoint),
     }
     if ranks.rank == 0:
-        result["strength"] = _final_strength(state)
+        strength = _final_strength(state)
+        result["strength"] = {opponent: mean_margin(margins.values()) for opponent, margins in strength.items()}
+        if is_universal(config.rules):
+            result["strength_by_rules"] = strength
         write_text(folder / "result.json", json.dumps(result | {"curve": state.curve}, indent=1))
         if profile:
             _print_profile(state, timer)
@@ -693,21 +697,29 @@ def _log(writer: SummaryWriter, state: Run, log: dict[str, float]) -> None:
 def _measure(writer: SummaryWriter, state: Run) -> str:
     """Measures strength against the last opponent of the config; returns it in words."""
     opponent = state.setting.config.opponents[-1]
-    margin = state.measure(opponent, state.setting.config.evaluate_deals)
-    state.curve.append({"frames": state.frames, "seconds": round(state.seconds, 1), **margin})
-    writer.add_scalar(f"strength/{opponent}", margin["mean"], state.frames)
-    half = (margin["high"] - margin["low"]) / 2
-    return f"v {opponent} {margin['mean']:+.2f} ± {half:.2f}"
+    margins = state.measure(opponent, max(2, state.setting.config.evaluate_deals // len(state.setting.rules)))
+    whole = mean_margin(margins.values())
+    low, high = whole["interval"]
+    point = {"frames": state.frames, "seconds": round(state.seconds, 1), "mean": whole["mean"]}
+    point |= {"low": low, "high": high}
+    writer.add_scalar(f"strength/{opponent}", whole["mean"], state.frames)
+    if len(margins) > 1:
+        point["rules"] = {name: margin["mean"] for name, margin in margins.items()}
+        for name, mean in point["rules"].items():
+            writer.add_scalar(f"strength/{opponent}/{name}", mean, state.frames)
+    state.curve.append(point)
+    return f"v {opponent} {whole['mean']:+.2f} ± {(high - low) / 2:.2f}"
 
 
-def _final_strength(state: Run) -> dict[str, dict[str, Any]]:
-    """Measures against every opponent, and prints the table."""
+def _final_strength(state: Run) -> dict[str, dict[str, dict[str, Any]]]:
+    """Measures against every opponent, and prints the table; returns margins by opponent and rules."""
     strength = {}
-    table = Table("against", "points a deal", "95 % interval", title="Strength, duplicate deals")
+    table = Table("rules", "against", "points a deal", "95 % interval", title="Strength, duplicate deals")
     for opponent in state.setting.config.opponents:
-        margin = state.measure(opponent, state.setting.config.final_deals)
-        strength[opponent] = {"mean": margin["mean"], "interval": [margin["low"], margin["high"]]}
-        table.add_row(opponent, f"{margin['mean']:+.3f}", f"{margin['low']:+.3f} … {margin['high']:+.3f}")
+        strength[opponent] = state.measure(opponent, state.setting.config.final_deals)
+        for name, margin in strength[opponent].items():
+            low, high = margin["interval"]
+            table.add_row(name, opponent, f"{margin['mean']:+.3f}", f"{low:+.3f} … {high:+.3f}")
     Console(stderr=True).print(table)
     return strength
 

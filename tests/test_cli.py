@@ -136,7 +136,7 @@ def test_evaluate_shows_mean_interval_and_rates_by_bid(capsys):
     code, out, _ = run(capsys, "evaluate", "rule", "greedy", "--deals", 50)
     assert code == 0
     assert "95 % interval" in out
-    assert ["agent", "bid", "won", "made", "set"] in [line.split() for line in out.splitlines()]
+    assert ["agent", "bid", "won", "made", "set", "points"] in [line.split() for line in out.splitlines()]
 
 
 def test_evaluate_counts_games(capsys):

@@ -175,3 +175,13 @@ def test_the_command_names_an_agent_that_there_is_not(capsys, tmp_path):
         main(["tournament", "rule", "nobody", "--run", str(tmp_path)])
     assert stop.value.code == 2
     assert "nobody" in capsys.readouterr().err
+
+
+def test_an_agent_that_sees_all_cards_is_not_ranked(monkeypatch, tmp_path):
+    class Cheat:
+        def act_on_states(self, states, rng):
+            raise AssertionError("not asked")
+
+    monkeypatch.setattr("training.tournament.make_agent", lambda name, rules: Cheat())
+    with pytest.raises(TournamentError, match="greedy is shown hidden cards"):
+        play_tournament(plan(), tmp_path)

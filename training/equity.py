@@ -10,19 +10,17 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pitch_env.agent import Agent, make_agent
-from pitch_env.engine.jit import kernel
-from pitch_env.engine.state import MADE, OVER, STATE
-from pitch_env.engine.step import apply, start
+from pitch_env.engine.state import MADE, STATE
 from pitch_env.engine.tables import compile_rules
-from pitch_env.observation import VIEW, look
+from pitch_env.observation import VIEW
 from pitch_env.rules import Rules, load_rules
 from training.config import write_text
+from training.duplicate import EVERYBODY, IllegalChoiceError, apply_rows, find_movers, start_deals
 
 FORMAT = "pitch-equity/1"
 
@@ -95,45 +93,25 @@ class Equity:
         return found
 
 
-@kernel
-def _start_rows(states: Any, rules: Any, seed: int, first: int) -> None:
-    for i in range(len(states)):
-        start(states[i], rules[0], seed, first + i)
-
-
-@kernel
-def _movers(states: Any, rules: Any, rows: Any, views: Any) -> int:
-    """Finds the deals that go on; returns how many. Modifies ``rows`` (N,) and ``views`` (N,)."""
-    num = 0
-    for i in range(len(states)):
-        if states[i].phase != OVER:
-            rows[num] = i
-            look(states[i], rules[0], states[i].seat, views[num])
-            num += 1
-    return num
-
-
-@kernel
-def _apply_rows(states: Any, rules: Any, rows: Any, actions: Any) -> None:
-    for j in range(len(rows)):
-        apply(states[rows[j]], rules[0], actions[j])
-
-
 def sample_outcomes(rules: Rules, agent: Agent, num_deals: int, seed: int) -> NDArray[np.int64]:
     """Plays deals at scores of zero with one agent in all seats.
 
     Returns:
         (K, 4) of each deal: points of the dealer's side and of the other, whether the dealer's side bid (1, 0, or −1
         in a void deal), whether the bid was made.
+
+    Raises:
+        IllegalChoiceError: if the agent chooses an action that is not legal.
     """
     tables, outcomes = compile_rules(rules), []
     for block, first in enumerate(range(0, num_deals, 4096)):
         size = min(4096, num_deals - first)
         states, views, rows = np.zeros(size, STATE), np.zeros(size, VIEW), np.empty(size, np.int64)
         rng = np.random.default_rng([seed & 0xFFFF_FFFF_FFFF_FFFF, block])
-        _start_rows(states, tables, seed, first)
-        while num := _movers(states, tables, rows, views):
-            _apply_rows(states, tables, rows[:num], agent.act(views[:num], rng))
+        start_deals(states, tables, seed, first, 1)
+        while num := find_movers(states, tables, 1, EVERYBODY, rows, views):
+            if apply_rows(states, tables, rows[:num], agent.act(views[:num], rng)) >= 0:
+                raise IllegalChoiceError("the agent chose an action that is not legal")
         dealing = states["dealer"] % 2
         mine = states["points"][np.arange(size), dealing]
         theirs = states["points"][np.arange(size), 1 - dealing]

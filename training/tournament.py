@@ -27,7 +27,7 @@ from pitch_env.agent import Agent, ClairvoyantAgent, make_agent
 from pitch_env.engine.jit import sources_of
 from pitch_env.rules import Rules
 from training.config import write_bytes, write_text
-from training.evaluate import Z95, play_match
+from training.evaluate import Z95, parallel_processes, play_match
 from training.report import write_report
 
 FORMAT = "pitch-tournament/1"
@@ -107,6 +107,18 @@ def pairings(plan: Plan) -> list[Pairing]:
     return found
 
 
+def ranked(name: str, rules: Rules) -> Agent:
+    """Makes an agent that may be ranked.
+
+    Raises:
+        ValueError: if it is refused, or is shown hidden cards.
+    """
+    agent = make_agent(name, rules)
+    if isinstance(agent, ClairvoyantAgent):
+        raise TournamentError(f"{name} is shown hidden cards: it is an upper yardstick, and never ranked")
+    return agent
+
+
 def fingerprint(name: str, agent: Agent | ClairvoyantAgent) -> str:
     """Returns a hash of what decides how an agent plays: its class's source, all of ours that it imports, its files."""
     digest = hashlib.sha256()
@@ -141,12 +153,16 @@ def manifest_of(plan: Plan) -> dict[str, Any]:
         "deals": plan.num_deals,
         "whole_games": plan.whole_games,
         "seed": plan.seed,
-        "sha256": {name: fingerprint(name, make_agent(name, plan.rules)) for name in everybody},
+        "sha256": {name: fingerprint(name, ranked(name, plan.rules)) for name in everybody},
     }
 
 
 def play_tournament(
-    plan: Plan, folder: Path, processes: int = 1, progress: Callable[[int, int], None] | None = None
+    plan: Plan,
+    folder: Path,
+    processes: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+    backend: str = "loky",
 ) -> dict[str, Any]:
     """Plays the matches that the folder does not hold yet; writes and returns the results (:func:`results_of`).
 
@@ -155,20 +171,22 @@ def play_tournament(
         folder: of the run; made if it is not there.
         processes: matches that are played at the same time.
         progress: called with the number of matches done and of all matches.
+        backend: one of ``training.evaluate.BACKENDS``.
 
     Raises:
-        ValueError: if an agent is refused, or chooses an action that is not legal.
+        ValueError: if an agent or the backend is refused, or an agent chooses an action that is not legal.
         TournamentError: if the folder holds another tournament.
     """
     manifest = manifest_of(plan)
     open_folder(folder, manifest)
     every = pairings(plan)
     missing = [pairing for pairing in every if not _file_of(folder, pairing).exists()]
-    jobs = (joblib.delayed(_play)(plan, pairing, _file_of(folder, pairing)) for pairing in missing)
-    done = joblib.Parallel(n_jobs=processes, return_as="generator_unordered")(jobs)
-    for number, _ in enumerate(done, len(every) - len(missing) + 1):
-        if progress is not None:
-            progress(number, len(every))
+    with parallel_processes(processes, backend) as parallel:
+        for first in range(0, len(missing), processes):
+            wave = missing[first : first + processes]
+            parallel(joblib.delayed(_play)(plan, pairing, _file_of(folder, pairing)) for pairing in wave)
+            if progress is not None:
+                progress(len(every) - len(missing) + first + len(wave), len(every))
     margins = {pairing.name: np.load(_file_of(folder, pairing)) for pairing in every}
     results = results_of(plan, margins)
     write_text(folder / "results.json", json.dumps(results, indent=1))

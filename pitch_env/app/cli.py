@@ -36,6 +36,10 @@ EXTRA_OF = {
 
 RulesOption = Annotated[str, typer.Option("--rules", help="A variant's name, or a TOML file of house rules.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object on standard output, nothing else there.")]
+ProcessesOption = Annotated[
+    int, typer.Option("--processes", min=1, help="Processes; the result does not depend on how many.")
+]
+BackendOption = Annotated[str, typer.Option("--backend", help="Where they run: loky (here), ray or dask (a cluster).")]
 SeedOption = Annotated[int, typer.Option("--seed", help="Decides all that is random.")]
 
 
@@ -184,6 +188,14 @@ def evaluate(
     rules: RulesOption = "auction_pitch",
     deals: Annotated[int | None, typer.Option(min=2, help="Deals, each played once for each side [20000].")] = None,
     games: Annotated[int | None, typer.Option(min=2, help="Whole games instead, counted by who wins.")] = None,
+    half_width: Annotated[
+        float | None, typer.Option(help="Play as many deals as an interval of mean ± this wants, --deals at most.")
+    ] = None,
+    sprt: Annotated[
+        str | None, typer.Option(help="Two margins such as 0,0.03: play until it is decided which, --deals at most.")
+    ] = None,
+    processes: ProcessesOption = 1,
+    backend: BackendOption = "loky",
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -193,17 +205,20 @@ def evaluate(
     table = _rules(rules)
     for name in (a, b):
         _agent(name, table)
-    from training.evaluate import IllegalChoiceError, Match
+    from training.duplicate import IllegalChoiceError
+    from training.evaluate import Match, goal_of
     from training.evaluate import evaluate as play_duplicates
 
-    number = games or deals or 20_000
-    with _progress() as bar, _refusals(IllegalChoiceError):
-        task = bar.add_task(f"{a} v {b}", total=number)
+    with _refusals(ValueError):
+        goal = goal_of(games or deals, half_width, sprt)
+    with _progress() as bar, _refusals(IllegalChoiceError, ValueError):
+        task = bar.add_task(f"{a} v {b}", total=None)
 
         def show(done: int, match: Match) -> None:
-            bar.update(task, completed=done, description=f"{a} v {b}: {match.mean:+.3f}")
+            total = match.goal.deals(match.margins)
+            bar.update(task, completed=done, total=total, description=f"{a} v {b}: {match.mean:+.3f}")
 
-        result = play_duplicates(a, b, table, number, seed, games is not None, show)
+        result = play_duplicates(a, b, table, goal, seed, games is not None, show, processes, backend)
     if as_json:
         _emit(result)
     _show_match(result, as_json)
@@ -211,20 +226,15 @@ def evaluate(
 
 def _show_match(result: dict[str, Any], as_json: bool) -> None:
     """Prints the result of a match as text."""
-    low, high = result["interval"]
-    unit = result["unit"]
-    lines = [
-        f"{result['a']} against {result['b']}: {result['deals']} duplicates, {result['tables']} tables",
-        f"{result['mean']:+.4f} {unit}, 95 % interval {low:+.4f} to {high:+.4f}",
-    ]
-    lines += [f"{name}: {time * 1e6:.2f} µs a decision" for name, time in result["seconds_per_decision"].items()]
-    typer.echo("\n".join(lines), err=as_json)
+    from training.evaluate import lines_of
+
+    typer.echo("\n".join(lines_of(result)), err=as_json)
     rows = [
-        (result[who], bid, str(row["won"]), f"{row['rate']:.1%}", f"{1 - row['rate']:.1%}")
+        (result[who], bid, str(row["won"]), f"{row['rate']:.1%}", f"{1 - row['rate']:.1%}", f"{row['points']:+.3f}")
         for who in "ab"
         for bid, row in result["bids"][who].items()
     ]
-    _show_table(("agent", "bid", "won", "made", "set"), rows, as_json)
+    _show_table(("agent", "bid", "won", "made", "set", "points"), rows, as_json)
 
 
 @app.command()
@@ -235,7 +245,8 @@ def tournament(
     games: Annotated[int | None, typer.Option(min=2, help="Whole games instead, counted by who wins.")] = None,
     reference: Annotated[str | None, typer.Option(help="Play teams of two different agents against this one.")] = None,
     run: Annotated[Path | None, typer.Option(help="Folder of the run; runs/tournament-seedN if left out.")] = None,
-    processes: Annotated[int, typer.Option(min=1, help="Matches played at the same time.")] = 1,
+    processes: ProcessesOption = 1,
+    backend: BackendOption = "loky",
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -243,7 +254,7 @@ def tournament(
     if deals is not None and games is not None:
         raise CommandError("give --deals or --games, not both")
     table = _rules(rules)
-    from training.evaluate import IllegalChoiceError
+    from training.duplicate import IllegalChoiceError
     from training.tournament import Plan, TournamentError, play_tournament, rows_of
 
     folder = run or Path("runs") / f"tournament-seed{seed}"
@@ -251,7 +262,7 @@ def tournament(
         plan = Plan(tuple(agents), table, games or deals or 5000, seed, games is not None, reference)
         task = bar.add_task("matches", total=None)
         results = play_tournament(
-            plan, folder, processes, lambda done, every: bar.update(task, completed=done, total=every)
+            plan, folder, processes, lambda done, every: bar.update(task, completed=done, total=every), backend
         )
     if as_json:
         _emit({"run": str(folder)} | results)

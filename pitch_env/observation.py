@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pitch_env.actions import BID_0, FIRST_CALL, NUM_ACTIONS, PASS, SMUDGE
 from pitch_env.cards import JACK, NO_CARD, NO_SUIT, NUM_FACES, NUM_RANKS
-from pitch_env.engine.blocks import bytes_of, copy, spread, turn, turn_seats
+from pitch_env.engine.blocks import bytes_of, copy, eight_of, spread, turn, turn_seats
 from pitch_env.engine.jit import ONE, below, first_card, inlined_kernel, kernel, mix, num_cards, parallel_kernel
 from pitch_env.engine.state import (
     AUCTION,
@@ -96,14 +96,29 @@ VIEW = record_type(
 """All that one seat may know of a deal: the whole public record, its own cards, its legal actions."""
 
 
+COMMON = (4, 2, 1, 3, 6, False)
+"""Seats, sides, packs, bids and tricks of the most common table, and whether it has fields that not all rules have.
+
+Kernels are compiled for these numbers and for any: known in advance, they give every field its place."""
+
+
 @kernel
 def look(s, r, seat, v):
     """Writes what a seat may know of a state; modifies ``v``, a ``VIEW`` record."""
+    if r.players == COMMON[0] and r.sides == COMMON[1]:
+        look_around(s, r, seat, v, COMMON[0], COMMON[1])
+    else:
+        look_around(s, r, seat, v, r.players, r.sides)
+
+
+@inlined_kernel
+def look_around(s, r, seat, v, players, sides):
+    """Writes all of the view, with the numbers of seats and sides given."""
     v.seat = seat
     v.to_move = s.seat == seat
     v.phase = s.phase
-    v.dealer = relative(s.dealer, seat, r.players)
-    v.pitcher = relative(s.pitcher, seat, r.players)
+    v.dealer = relative(s.dealer, seat, players)
+    v.pitcher = relative(s.pitcher, seat, players)
     v.high_bid = s.high_bid
     v.pitched = s.pitched
     v.trump = s.trump
@@ -118,13 +133,13 @@ def look(s, r, seat, v):
     v.num_plays = s.num_plays
     v.led = s.led
     v.best = s.best
-    v.best_seat = relative(s.best_seat, seat, r.players)
+    v.best_seat = relative(s.best_seat, seat, players)
     v.plain_trick = s.plain_trick
     v.reference = s.reference
     copy(v.plays, s.plays)
-    turn_seats(v.play_seats, s.play_seats, seat, r.players)
+    turn_seats(v.play_seats, s.play_seats, seat, players)
     look_at_own_cards(s, r, seat, v)
-    look_round_the_table(s, r, seat, v)
+    look_round_the_table(s, r, seat, v, players, sides)
 
 
 @inlined_kernel
@@ -165,9 +180,8 @@ def look_at_own_cards(s, r, seat, v):
 
 
 @inlined_kernel
-def look_round_the_table(s, r, seat, v):
+def look_round_the_table(s, r, seat, v, players, sides):
     """Writes what all know of each seat and side."""
-    players = r.players
     turn(v.calls, s.calls, seat, players, NO_CALL)
     turn(v.num_discarded, s.num_discarded, seat, players, 0)
     turn(v.voids, s.voids, seat, players, 0)
@@ -184,7 +198,6 @@ def look_round_the_table(s, r, seat, v):
         for k in range(players):
             v.num_face_down[k] = r.face_down_size - v.num_face_down[k]
     side = r.side_of[seat]
-    sides = r.sides
     turn(v.taken, s.taken, side, sides, 0)
     turn(v.game_values, s.game_values, side, sides, 0)
     turn(v.tricks, s.tricks, side, sides, 0)
@@ -286,6 +299,7 @@ LAYOUT = record_type(
         ("num_tricks", np.int64),
         ("face_down_size", np.int64),
         ("num_rules", np.int64),
+        ("is_common", np.int64),
         ("target", np.int64),
         ("call_bits", np.int32, (NUM_ACTIONS + 1,)),  # [1 + action] the bit of a call, none for cards and no call
         ("bid_bits", np.int32, (SMUDGE_BID + 2,)),  # [1 + high_bid]
@@ -293,6 +307,11 @@ LAYOUT = record_type(
     ],
 )
 """Where each field starts in an observation (−1: the rules have no use for it), as the kernels read it."""
+
+FIELDS_OF_ALL_RULES = (
+    "phase", "hand", "played", "table", "best", "best_seat", "led", "trump", "voids", "calls", "dealer", "pitcher",
+    "high_bid", "trick", "game_values", "tricks", "taken", "scores",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -417,6 +436,8 @@ def layout_of(rules: Rules, universal: bool = False) -> Layout:
         t["call_bits"][1 + BID_0 + bid] = 2 << place
         t["bid_bits"][1 + bid] = 1 << place
     names = [name for name, _ in FIELDS]
+    has_more = any(name in places for name in names if name not in FIELDS_OF_ALL_RULES)
+    t["is_common"] = (seats, sides, decks, len(bids), tricks, has_more) == COMMON
     return Layout(
         rules,
         universal,
@@ -450,20 +471,25 @@ def steps(count):
 def put(out, pen, bits, width):
     """Appends the lowest ``width`` (up to 63) of the bits; modifies ``out`` and returns the pen moved on.
 
-    Zeros are written behind them, for the next field to write over, but never behind the observation.
-
-    pen  place of the next field, place of the last 64 numbers, and those of these that came so far, as bits
+    pen  where the next 64 numbers go, the bits of them that came so far, how many, and the 64 before them
     """
-    at, tail_at, tail = pen
+    at, word, count, before = pen
     bits = bits & ~(-ONE << width)
-    into_tail = at - tail_at
-    if into_tail <= 0:
-        spread(out, at, bits)
-        if into_tail > -64:
-            tail |= bits >> -into_tail
-    else:
-        tail |= bits << into_tail
-    return at + width, tail_at, tail
+    word |= bits << count
+    count += width
+    if count < 64:
+        return at, word, count, before
+    spread(out, at, word)
+    count -= 64
+    return at + 64, bits >> (width - count), count, word
+
+
+@inlined_kernel
+def put_rest(out, pen):
+    """Writes what did not fill 64 numbers, with those before it: nothing behind the observation; modifies ``out``."""
+    at, word, count, before = pen
+    if count > 0:
+        spread(out, at + count - 64, word << (64 - count) | before >> count & ~(-ONE << (64 - count)))
 
 
 @kernel
@@ -473,38 +499,49 @@ def encode(v, m, obs):
     v  the view, m  the layout's record
     """
     out = bytes_of(obs)
-    pen = (ONE ^ ONE, m.num_bits - 64, ONE ^ ONE)
-    pen = put(out, pen, one_of(v.phase), 6)
-    pen = put(out, pen, v.hand, NUM_FACES)
-    if m.decks == 2:
-        pen = put(out, pen, v.hand_dups, NUM_FACES)
-    for k in range(m.seats):
-        pen = put(out, pen, v.played[k], NUM_FACES)
-        if m.decks == 2:
-            pen = put(out, pen, v.played_dups[k], NUM_FACES)
-    pen = encode_trick(v, m, out, pen)
-    pen = encode_calls(v, m, out, pen)
-    pen = put(out, pen, one_of(v.trick), m.num_tricks)
-    pen = encode_sides(v, m, out, pen)
-    pen = encode_exchange(v, m, out, pen)
-    if m.turn_up >= 0:
-        pen = put(out, pen, one_of(v.turn_up), NUM_FACES)
-    if m.num_face_down >= 0:
-        for k in range(m.seats):
-            pen = put(out, pen, steps(v.num_face_down[k]), m.face_down_size)
-    if m.rules >= 0:
-        for k in range(0, m.num_rules, 32):
-            pen = put(out, pen, m.rule_words[k >> 5], min(m.num_rules - k, 32))
-    spread(out, pen[1], pen[2])
+    if m.is_common:
+        encode_fields(v, m, out, *COMMON)
+    else:
+        encode_fields(v, m, out, m.seats, m.sides, m.decks, m.num_bids, m.num_tricks, True)
 
 
 @inlined_kernel
-def on_table(v):
-    """Returns the faces of this trick."""
+def encode_fields(v, m, out, seats, sides, decks, num_bids, num_tricks, has_more):
+    """Writes all fields; ``has_more``: some that not all rules have may be among them."""
+    pen = (ONE ^ ONE, ONE ^ ONE, ONE ^ ONE, ONE ^ ONE)
+    pen = put(out, pen, one_of(v.phase), 6)
+    pen = put(out, pen, v.hand, NUM_FACES)
+    if decks == 2:
+        pen = put(out, pen, v.hand_dups, NUM_FACES)
+    for k in range(seats):
+        pen = put(out, pen, v.played[k], NUM_FACES)
+        if decks == 2:
+            pen = put(out, pen, v.played_dups[k], NUM_FACES)
+    pen = encode_trick(v, m, out, pen, seats)
+    pen = encode_calls(v, m, out, pen, seats, num_bids, has_more)
+    pen = put(out, pen, one_of(v.trick), num_tricks)
+    pen = encode_sides(v, m, out, pen, sides, num_tricks, has_more)
+    if has_more:
+        pen = encode_exchange(v, m, out, pen, seats, decks)
+        if m.turn_up >= 0:
+            pen = put(out, pen, one_of(v.turn_up), NUM_FACES)
+        if m.num_face_down >= 0:
+            for k in range(seats):
+                pen = put(out, pen, steps(v.num_face_down[k]), m.face_down_size)
+        if m.rules >= 0:
+            for k in range(0, m.num_rules, 32):
+                pen = put(out, pen, m.rule_words[k >> 5], min(m.num_rules - k, 32))
+    put_rest(out, pen)
+
+
+@inlined_kernel
+def on_table(v, seats):
+    """Returns the faces of this trick; places of ``plays`` behind it hold no card."""
     faces = ONE ^ ONE
     if v.trick_start + MAX_SEATS <= MAX_PACK:
-        for k in range(MAX_SEATS):
-            faces |= one_of(v.plays[v.trick_start + k])
+        cards = eight_of(v.plays, v.trick_start)
+        for k in range(seats):
+            faces |= ONE << (cards >> 8 * k & 63)
     else:
         for k in range(v.trick_start, v.num_plays):
             faces |= one_of(v.plays[k])
@@ -512,73 +549,71 @@ def on_table(v):
 
 
 @inlined_kernel
-def encode_trick(v, m, out, pen):
+def encode_trick(v, m, out, pen, seats):
     """Writes the fields table … voids."""
-    pen = put(out, pen, on_table(v), NUM_FACES)
+    pen = put(out, pen, on_table(v, seats), NUM_FACES)
     pen = put(out, pen, one_of(v.best), NUM_FACES)
     suits = one_of(v.led) & 31 | (one_of(v.trump) & 31) << 5
-    pen = put(out, pen, one_of(v.best_seat) & 255 | suits << m.seats, m.seats + 10)
+    pen = put(out, pen, one_of(v.best_seat) & 255 | suits << seats, seats + 10)
     voids = ONE ^ ONE
-    for k in range(MAX_SEATS):
+    for k in range(seats):
         voids |= np.int64(v.voids[k]) << 5 * k
-    return put(out, pen, voids, 5 * m.seats)
+    return put(out, pen, voids, 5 * seats)
 
 
 @inlined_kernel
-def encode_calls(v, m, out, pen):
+def encode_calls(v, m, out, pen, seats, num_bids, has_more):
     """Writes the fields calls … high_bid."""
-    for k in range(m.seats):
-        pen = put(out, pen, np.int64(m.call_bits[v.calls[k] + 1]), m.num_bids + 2)
-    if m.pitches >= 0:
-        for k in range(m.seats):
+    for k in range(seats):
+        pen = put(out, pen, np.int64(m.call_bits[np.uint8(v.calls[k] + 1)]), num_bids + 2)
+    if has_more and m.pitches >= 0:
+        for k in range(seats):
             pen = put(out, pen, one_of(v.calls[k] if v.calls[k] < FIRST_CALL else NO_CALL), NUM_FACES)
-    seats = one_of(v.dealer) | (one_of(v.pitcher) & 255) << m.seats
-    return put(out, pen, seats | np.int64(m.bid_bits[v.high_bid + 1]) << 2 * m.seats, 2 * m.seats + m.num_bids + 1)
+    places = one_of(v.dealer) | (one_of(v.pitcher) & 255) << seats
+    return put(out, pen, places | np.int64(m.bid_bits[np.uint8(v.high_bid + 1)]) << 2 * seats, 2 * seats + num_bids + 1)
 
 
 @inlined_kernel
-def encode_sides(v, m, out, pen):
+def encode_sides(v, m, out, pen, sides, num_tricks, has_more):
     """Writes the fields of each side."""
-    for k in range(m.sides):
-        pen = put(out, pen, np.int64(GAME_VALUE_BITS[v.game_values[k]]), GAME_BITS + GAME_STEPS)
-    for k in range(m.sides):
-        pen = put(out, pen, steps(v.tricks[k]), m.num_tricks)
+    for k in range(sides):
+        pen = put(out, pen, np.int64(GAME_VALUE_BITS[np.uint8(v.game_values[k])]), GAME_BITS + GAME_STEPS)
+    for k in range(sides):
+        pen = put(out, pen, steps(v.tricks[k]), num_tricks)
     suit = v.trump if 0 <= v.trump < 4 else v.reference
-    for k in range(m.sides):
-        trumps = ONE ^ ONE
-        if suit != NO_SUIT:
-            cards = v.taken[k]
-            ranks = cards >> NUM_RANKS * suit
-            trumps = np.int64(SLOTS_OF_LOW[ranks & 127] | SLOTS_OF_HIGH[ranks >> 7 & 63] | SLOTS_OF_JOKERS[cards >> 52])
-            trumps |= (cards >> (NUM_RANKS * (3 - suit) + JACK) & 1) << 4
+    for k in range(sides):
+        cards = v.taken[k] if suit != NO_SUIT else ONE ^ ONE
+        ranks = cards >> NUM_RANKS * (suit & 3)
+        trumps = np.int64(SLOTS_OF_LOW[ranks & 127] | SLOTS_OF_HIGH[ranks >> 7 & 63] | SLOTS_OF_JOKERS[cards >> 52 & 3])
+        trumps |= (cards >> (NUM_RANKS * (3 - (suit & 3)) + JACK) & 1) << 4
         pen = put(out, pen, trumps, TRUMP_SLOTS)
-    if m.taken_spades >= 0:
-        for k in range(m.sides):
+    if has_more and m.taken_spades >= 0:
+        for k in range(sides):
             pen = put(out, pen, v.taken[k] >> 39, NUM_RANKS)
-    for k in range(m.sides):
+    for k in range(sides):
         missing = min(max(m.target - v.scores[k], 0), SCORE_STEPS[-1] + 1)
         pen = put(out, pen, np.int64(SCORE_BITS[missing]), len(SCORE_STEPS))
     return pen
 
 
 @inlined_kernel
-def encode_exchange(v, m, out, pen):
+def encode_exchange(v, m, out, pen, seats, decks):
     """Writes the fields of the exchange and the widow."""
     if m.discards >= 0:
         pen = put(out, pen, v.discards, NUM_FACES)
-        if m.decks == 2:
+        if decks == 2:
             pen = put(out, pen, v.discard_dups, NUM_FACES)
-        for k in range(m.seats):
+        for k in range(seats):
             pen = put(out, pen, steps(v.num_discarded[k]), MOST_COUNTED)
     if m.must_go >= 0:
         pen = put(out, pen, steps(v.must_go), MOST_COUNTED)
     if m.widow >= 0:
         pen = put(out, pen, v.widow, NUM_FACES)
-        if m.decks == 2:
+        if decks == 2:
             pen = put(out, pen, v.widow_dups, NUM_FACES)
     if m.swapped >= 0:
         pen = put(out, pen, v.swapped, NUM_FACES)
-        if m.decks == 2:
+        if decks == 2:
             pen = put(out, pen, v.swapped_dups, NUM_FACES)
     return pen
 

@@ -6,6 +6,7 @@ A block is a contiguous array, or an array field of a record. All of it runs wit
 from typing import Any
 
 import numba
+import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.core.cgutils import raw_memcpy
@@ -21,6 +22,10 @@ if numba.config.DISABLE_JIT:
     def spread(target: Any, start: int, bits: int) -> None:
         """Writes 64 bits as 64 bytes of zero or one; modifies the block at ``target`` from ``start`` on."""
         target[start : start + 64] = [int(bits) >> k & 1 for k in range(64)]
+
+    def eight_of(source: Any, start: int) -> Any:
+        """Returns eight numbers of a block of bytes from ``start`` on, the first in the lowest bits of the result."""
+        return np.int64(int.from_bytes(source[start : start + 8].tobytes(), "little", signed=True))
 
     def copy(target: Any, source: Any) -> None:
         """Copies a block of the same type; modifies ``target``."""
@@ -89,6 +94,18 @@ else:
             return context.get_dummy_value()
 
         return types.void(types.int64, types.int64, types.int64), codegen
+
+    @intrinsic
+    def eight_of(typingctx: Any, source: Any, start: Any) -> Any:
+        """Returns eight numbers of a block of bytes from ``start`` on, the first in the lowest bits of the result."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            at = builder.gep(_pointer(context, builder, source, args[0]), [args[1]])
+            word = builder.load(builder.bitcast(at, _WORD.as_pointer()))
+            word.align = 1
+            return word
+
+        return types.int64(source, types.int64), codegen
 
     @intrinsic
     def copy(typingctx: Any, target: Any, source: Any) -> Any:

@@ -1,16 +1,23 @@
-"""Players that were made elsewhere: policies of Stable-Baselines3."""
+"""Players that were made elsewhere: policies of Stable-Baselines3, classes of Python; engines have their own file."""
 
+import importlib
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.engines import exec_agent
 from pitch_env.actions import NUM_ACTIONS
+from pitch_env.agent import Agent, ClairvoyantAgent
 from pitch_env.engine.jit import kernel
 from pitch_env.engine.step import write_mask
 from pitch_env.observation import encode_batch, layout_of
 from pitch_env.rules import Rules
+
+__all__ = ["Sb3Agent", "exec_agent", "masks_of", "python_agent", "sb3_agent"]
 
 
 @kernel
@@ -73,3 +80,27 @@ def sb3_agent(rules: Rules, argument: str | None) -> Sb3Agent:
     except Exception as error:
         raise ValueError(f"{path} is not a model of MaskablePPO: {error!r:.120}") from None
     return Sb3Agent(model, rules)
+
+
+def python_agent(rules: Rules, argument: str | None) -> Agent | ClairvoyantAgent:
+    """Makes the agent ``python:MODULE:CLASS``: what the class, or a function, returns for the rules.
+
+    The module is looked for in the working folder too.
+
+    Raises:
+        ValueError: if there is no such module or class, it fails, or what it returns has no ``act``.
+    """
+    module_name, _, attribute = (argument or "").partition(":")
+    if not module_name or not attribute:
+        raise ValueError("python needs a module and a class, as in python:my_players:Careful")
+    name = f"python:{argument}"
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+    try:
+        factory = getattr(importlib.import_module(module_name), attribute)
+        agent = factory(rules)
+    except Exception as error:
+        raise ValueError(f"{name} makes no agent of these rules: {error!r:.200}") from error
+    if not isinstance(agent, Agent | ClairvoyantAgent):
+        raise ValueError(f"{name} made {agent!r:.80}, which has no act (pitch_env.agent.Agent)")
+    return agent

@@ -135,6 +135,12 @@ def fingerprint(name: str, agent: Agent | ClairvoyantAgent) -> str:
     return digest.hexdigest()
 
 
+def versions() -> dict[str, str]:
+    """Returns the versions of what decides results."""
+    packages = {name: importlib.metadata.version(name) for name in ("pitch-env", "numpy", "numba")}
+    return {"python": platform.python_version()} | packages
+
+
 def manifest_of(plan: Plan) -> dict[str, Any]:
     """Returns all that decides a tournament's results, as plain JSON types.
 
@@ -142,11 +148,9 @@ def manifest_of(plan: Plan) -> dict[str, Any]:
         ValueError: if an agent is refused.
     """
     everybody = list(dict.fromkeys([*plan.agents, *([plan.reference] if plan.reference else [])]))
-    packages = ("pitch-env", "numpy", "numba")
     return {
         "format": FORMAT,
-        "versions": {"python": platform.python_version()}
-        | {name: importlib.metadata.version(name) for name in packages},
+        "versions": versions(),
         "rules": plan.rules.to_dict(),
         "agents": list(plan.agents),
         "reference": plan.reference,

@@ -274,6 +274,35 @@ def tournament(
 
 
 @app.command()
+def benchmark(
+    agent: Annotated[str, typer.Argument(help="The agent, by name.")],
+    out: Annotated[Path | None, typer.Option(help="File for the result, as --json prints it.")] = None,
+    processes: ProcessesOption = 1,
+    backend: BackendOption = "loky",
+    as_json: JsonOption = False,
+) -> None:
+    """Play the benchmark pitch-bench/1 and print the agent's row of the leaderboard (docs/evaluation.md)."""
+    from training.benchmark import leaderboard_head, run_benchmark
+    from training.config import write_text
+
+    with _progress() as bar, _refusals(ValueError):
+        task = bar.add_task("", total=None)
+
+        def show(done: int, total: int, name: str) -> None:
+            bar.update(task, completed=done, total=total, description=name)
+
+        result = run_benchmark(agent, processes=processes, backend=backend, progress=show)
+    if out is not None:
+        with _refusals(OSError):
+            write_text(out, json.dumps(result, indent=1))
+    if as_json:
+        _emit(result)
+    typer.echo(f"{leaderboard_head()}\n{result['row']}", err=as_json)
+    for setting, message in result["refused"].items():
+        typer.echo(f"{setting}: {message}", err=True)
+
+
+@app.command()
 def play(
     rules: RulesOption = "auction_pitch",
     seat: Annotated[int, typer.Option(help="Your seat.")] = 0,

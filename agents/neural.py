@@ -113,13 +113,26 @@ def _tensor(data: bytes, entry: Mapping[str, Any]) -> NDArray[Any]:
 
 
 def forward(weights: Mapping[str, NDArray[np.float32]], x: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Returns the logits (N, A) of a residual network for inputs (N, F); the torch twin is ``training.network``."""
-    h = np.maximum(x @ weights["first.weight"].T + weights["first.bias"], 0)
+    """Returns the logits (N, A) of a residual network for inputs (N, F); the torch twins are in ``training.network``.
+
+    The last layer is one for all actions, or a head for cards and a head for calls, each with a layer of its own.
+    """
+    h = np.maximum(_linear(weights, "first", x), 0)
     k = 0
     while f"blocks.{k}.weight" in weights:
-        h = h + np.maximum(h @ weights[f"blocks.{k}.weight"].T + weights[f"blocks.{k}.bias"], 0)
+        h = h + np.maximum(_linear(weights, f"blocks.{k}", h), 0)
         k += 1
-    return h @ weights["last.weight"].T + weights["last.bias"]  # type: ignore[no-any-return]
+    if "last.weight" in weights:
+        return _linear(weights, "last", h)
+    heads = [
+        _linear(weights, f"{name}.last", h + np.maximum(_linear(weights, f"{name}.block", h), 0))
+        for name in ("cards", "calls")
+    ]
+    return np.concatenate(heads, axis=1)
+
+
+def _linear(weights: Mapping[str, NDArray[np.float32]], name: str, x: NDArray[np.float32]) -> NDArray[np.float32]:
+    return x @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
 
 
 def layout_seen(rules: Rules, universal: bool, sees_scores: bool) -> Layout:
@@ -151,6 +164,7 @@ class NeuralAgent:
         columns: NDArray[np.int64] | None = None,
     ) -> None:
         self.rules = rules
+        self.universal = universal
         self.draws = draws
         self._weights = {name: tensor.astype(np.float32) for name, tensor in weights.items()}
         self._tables = compile_rules(rules)
@@ -217,7 +231,7 @@ def load_agent(path: Path | str, rules: Rules, draws: bool = False) -> NeuralAge
     """
     tensors, about = read_checkpoint(path)
     actor = {name.removeprefix("actor."): array for name, array in tensors.items() if name.startswith("actor.")}
-    if "first.weight" not in actor or "last.weight" not in actor:
+    if "first.weight" not in actor or not {"last.weight", "calls.last.weight"} & actor.keys():
         raise CheckpointError(f"{path} has no actor")
     universal = bool(about.get("universal"))
     if not universal:
@@ -249,18 +263,21 @@ def checkpoint_agent(rules: Rules, argument: str | None) -> NeuralAgent:
 
 
 def best_agent(rules: Rules, argument: str | None) -> NeuralAgent:
-    """Makes the agent ``best``: the trained player in the box for the rules at hand.
+    """Makes the agent ``best``: the trained player in the box for the rules at hand, else the one for all rules.
 
     Raises:
-        ValueError: if there is none for these rules, or an argument is given.
+        ValueError: if there is neither, or an argument is given.
     """
     if argument is not None:
         raise ValueError(f"best takes no argument, not {argument!r:.80}")
     shipped = sorted(MODELS.glob("*.safetensors"))
+    fitting = []
     for path in shipped:
         try:
-            return load_agent(path, rules)
+            fitting.append(load_agent(path, rules))
         except CheckpointError:
             continue
+    if fitting:
+        return min(fitting, key=lambda agent: agent.universal)
     names = ", ".join(path.stem for path in shipped) or "none"
     raise ValueError(f"there is no trained player for these rules in the box; the models are: {names}")

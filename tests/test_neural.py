@@ -13,7 +13,7 @@ from pitch_env.observation import VIEW, layout_of, mask_of
 torch = pytest.importorskip("torch")
 
 from training.evaluate import play_match  # noqa: E402 - torch is optional
-from training.network import ResidualMLP, arrays_of  # noqa: E402
+from training.network import ResidualMLP, TwoHeads, arrays_of  # noqa: E402
 from training.ship import ship  # noqa: E402
 
 
@@ -27,8 +27,9 @@ def saved(path, rules, **about):
     return path
 
 
-def test_numpy_and_torch_give_the_same_logits():
-    network = actor(VARIANTS["auction_pitch"])
+@pytest.mark.parametrize("make", [actor, lambda rules: TwoHeads(layout_of(rules).size, 16, 3, last_gain=1.0)])
+def test_numpy_and_torch_give_the_same_logits(make):
+    network = make(VARIANTS["auction_pitch"])
     x = np.random.default_rng(0).random((7, network.first.in_features), np.float32)
     with torch.inference_mode():
         expected = network(torch.from_numpy(x)).numpy()

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -57,6 +58,22 @@ def config(tmp_path):
 def weights(folder):
     tensors, about = read_checkpoint(folder / "checkpoint.safetensors")
     return {name: array.tobytes() for name, array in tensors.items()}, about
+
+
+@contextmanager
+def stopped_after(iterations):
+    """Ctrl-C in the rollout of that iteration."""
+    calls = []
+
+    def interrupt(*arguments):
+        calls.append(arguments)
+        if len(calls) == iterations:
+            signal.raise_signal(signal.SIGINT)
+        return rollout(*arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("training.ppo.rollout", interrupt)
+        yield
 
 
 @pytest.mark.parametrize(
@@ -133,22 +150,12 @@ def test_a_killed_run_resumes_to_the_same_weights(tmp_path):
     assert [point["mean"] for point in mine[1]["curve"]] == [point["mean"] for point in whole[1]["curve"]]
 
 
-def test_ctrl_c_leaves_a_run_that_resumes_to_the_same_weights(tmp_path, monkeypatch):
+def test_ctrl_c_leaves_a_run_that_resumes_to_the_same_weights(tmp_path):
     path = tmp_path / "small.toml"
     path.write_text(SMALL)
     train(path, run=tmp_path / "whole")
-    calls = []
-
-    def interrupt(*arguments):
-        calls.append(arguments)
-        if len(calls) == 3:
-            signal.raise_signal(signal.SIGINT)
-        return rollout(*arguments)
-
-    monkeypatch.setattr("training.ppo.rollout", interrupt)
-    with pytest.raises(KeyboardInterrupt):
+    with stopped_after(3), pytest.raises(KeyboardInterrupt):
         train(path, run=tmp_path / "stopped")
-    monkeypatch.undo()
     assert weights(tmp_path / "stopped")[1]["iteration"] == 3
     train(path, run=tmp_path / "stopped", resume=True)
     assert weights(tmp_path / "stopped")[0] == weights(tmp_path / "whole")[0]
@@ -183,7 +190,7 @@ def test_an_update_makes_well_paid_actions_likelier():
     here = setting(entropy=0.0, final_entropy=0.0)
     networks, rows, profile = Networks(here), Rows(here), Profile()
     rollout(networks.actor, here, rows, 0, profile)
-    advantages(networks.critic, here, rows, profile)
+    advantages(networks, here, rows, profile)
     log = update(networks, here, rows, 0, 0.0, profile)
     assert log["kl"] > 0
     before = rows.log_probs[: rows.num].copy()
@@ -196,11 +203,52 @@ def test_an_update_makes_well_paid_actions_likelier():
     assert np.corrcoef(change, paid)[0, 1] > 0.1
 
 
+def test_values_in_units_of_returns_stay_the_same_when_the_units_change():
+    here = setting(normalise_values=True)
+    networks, rows, profile = Networks(here), Rows(here), Profile()
+    rollout(networks.actor, here, rows, 0, profile)
+    x = torch.from_numpy(rows.full[: rows.num]).float()
+    with torch.inference_mode():
+        before = networks.critic(x)
+    returns = np.random.default_rng(0).normal(3.0, 2.0, 1000).astype(np.float32)
+    networks.scale.follow(returns, networks.critic.last, here.ranks)
+    assert networks.scale.mean == pytest.approx(returns.mean(), abs=1e-5)
+    assert networks.scale.spread == pytest.approx(returns.std(), abs=1e-5)
+    with torch.inference_mode():
+        after = networks.critic(x)
+    assert (networks.scale.mean + networks.scale.spread * after).numpy() == pytest.approx(before.numpy(), abs=1e-5)
+    assert (after - before).abs().max() > 0.1
+    networks.scale.follow(returns + 1, networks.critic.last, here.ranks)
+    assert 0 < networks.scale.mean - returns.mean() < 1
+
+
+def test_two_heads_and_the_scale_of_values_survive_a_resume_and_start_another_run(tmp_path):
+    path = tmp_path / "small.toml"
+    text = SMALL + "heads = true\nnormalise_values = true\n"
+    path.write_text(text)
+    train(path, run=tmp_path / "whole")
+    stopped = tmp_path / "stopped"
+    path.write_text(text)
+    with stopped_after(3), pytest.raises(KeyboardInterrupt):
+        train(path, run=stopped)
+    train(path, run=stopped, resume=True)
+    assert weights(stopped)[0] == weights(tmp_path / "whole")[0]
+    tensors, _ = read_checkpoint(stopped / "checkpoint.safetensors")
+    assert tensors["actor.calls.last.weight"].shape == (25, 16)
+    assert tensors["returns"][0] > 0
+
+    begun = Networks(setting(heads=True, normalise_values=True, start=str(stopped)))
+    assert (begun.actor.first.weight.detach().numpy() == tensors["actor.first.weight"]).all()
+    assert begun.scale.sums.tolist() == tensors["returns"].tolist()
+    with pytest.raises(CheckpointError, match="actor has another shape"):
+        Networks(setting(start=str(stopped)))
+
+
 def test_schedules_go_by_the_share_of_the_run_that_is_over():
     here = setting(learning_rate=1e-3, final_learning_rate=2e-4)
     networks, rows, profile = Networks(here), Rows(here), Profile()
     rollout(networks.actor, here, rows, 0, profile)
-    advantages(networks.critic, here, rows, profile)
+    advantages(networks, here, rows, profile)
     update(networks, here, rows, 0, 0.5, profile)
     assert networks.optimizer.param_groups[0]["lr"] == pytest.approx(6e-4)
 
@@ -232,7 +280,7 @@ def test_the_magnet_follows_the_actor_and_survives_a_resume(tmp_path):
     networks, rows, profile = Networks(here), Rows(here), Profile()
     before = networks.magnet.last.bias.clone()
     rollout(networks.actor, here, rows, 0, profile)
-    advantages(networks.critic, here, rows, profile)
+    advantages(networks, here, rows, profile)
     update(networks, here, rows, 0, 0.0, profile)
     expected = 0.75 * before + 0.25 * networks.actor.last.bias.detach()
     assert networks.magnet.last.bias.tolist() == pytest.approx(expected.tolist())

@@ -5,6 +5,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from pitch_env.actions import FIRST_CALL, NUM_ACTIONS
+
 
 class ResidualMLP(nn.Module):
     """``depth`` layers of ``width`` with ReLU, each but the first added to its input, then a linear layer.
@@ -22,12 +24,7 @@ class ResidualMLP(nn.Module):
         self.first = nn.Linear(inputs, width)
         self.blocks = nn.ModuleList(nn.Linear(width, width) for _ in range(depth - 1))
         self.last = nn.Linear(width, outputs)
-        for layer in (self.first, *self.blocks):
-            assert isinstance(layer, nn.Linear)
-            nn.init.orthogonal_(layer.weight, 2**0.5)
-            nn.init.zeros_(layer.bias)
-        nn.init.orthogonal_(self.last.weight, last_gain)
-        nn.init.zeros_(self.last.bias)
+        _initialise((self.first, *self.blocks), self.last, last_gain)
 
     def forward(self, x: Tensor) -> Tensor:
         """Returns outputs (N, outputs) of inputs (N, F)."""
@@ -35,6 +32,64 @@ class ResidualMLP(nn.Module):
         for block in self.blocks:
             h = h + torch.relu(block(h))
         return self.last(h)
+
+
+class Head(nn.Module):
+    """One more residual layer of ``width``, then a linear layer: what calls, or cards, do not share."""
+
+    def __init__(self, width: int, outputs: int, last_gain: float) -> None:
+        super().__init__()
+        self.block = nn.Linear(width, width)
+        self.last = nn.Linear(width, outputs)
+        _initialise((self.block,), self.last, last_gain)
+
+    def forward(self, h: Tensor) -> Tensor:
+        """Returns outputs (N, outputs) of the trunk's (N, W)."""
+        return self.last(h + torch.relu(self.block(h)))
+
+
+class TwoHeads(nn.Module):
+    """A trunk of ``depth`` − 1 layers as in :class:`ResidualMLP`; one head for cards and one for calls.
+
+    Args:
+        inputs: length F of an input.
+        width: width W of the layers.
+        depth: number of layers before the last, the heads' own among them.
+        last_gain: gain of the last layers' orthogonal initial weights.
+    """
+
+    def __init__(self, inputs: int, width: int, depth: int, last_gain: float) -> None:
+        super().__init__()
+        self.first = nn.Linear(inputs, width)
+        self.blocks = nn.ModuleList(nn.Linear(width, width) for _ in range(depth - 2))
+        _initialise((self.first, *self.blocks), None, 1.0)
+        self.cards = Head(width, FIRST_CALL, last_gain)
+        self.calls = Head(width, NUM_ACTIONS - FIRST_CALL, last_gain)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Returns logits (N, NUM_ACTIONS) of inputs (N, F)."""
+        h = torch.relu(self.first(x))
+        for block in self.blocks:
+            h = h + torch.relu(block(h))
+        return torch.cat([self.cards(h), self.calls(h)], dim=1)
+
+
+def actor_of(inputs: int, width: int, depth: int, heads: bool) -> nn.Module:
+    """Returns an actor whose first policy is nearly uniform."""
+    if heads:
+        return TwoHeads(inputs, width, depth, 0.01)
+    return ResidualMLP(inputs, width, depth, NUM_ACTIONS, 0.01)
+
+
+def _initialise(layers: tuple[nn.Module, ...], last: nn.Linear | None, last_gain: float) -> None:
+    """Gives layers orthogonal weights and no bias; modifies them."""
+    for layer in layers:
+        assert isinstance(layer, nn.Linear)
+        nn.init.orthogonal_(layer.weight, 2**0.5)
+        nn.init.zeros_(layer.bias)
+    if last is not None:
+        nn.init.orthogonal_(last.weight, last_gain)
+        nn.init.zeros_(last.bias)
 
 
 def arrays_of(module: nn.Module, prefix: str) -> dict[str, NDArray[np.float32]]:

@@ -14,7 +14,7 @@ import json
 import signal
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,9 +44,9 @@ from training.ceiling import bare_loop
 from training.config import ConfigError, Fraction, NonNegative, Positive, read_config, write_text
 from training.equity import Equity
 from training.evaluate import play_match
-from training.network import ResidualMLP, arrays_of
+from training.network import ResidualMLP, actor_of, arrays_of
 from training.ranks import Ranks
-from training.variants import Block, blocks_of, columns_of, is_universal, named_rules, spans_of
+from training.variants import Block, blocks_of, columns_of, is_universal, mean_margin, named_rules, spans_of
 
 
 class Config(BaseModel):
@@ -67,6 +67,12 @@ class Config(BaseModel):
     """Width of the networks' layers."""
     depth: Positive = 2
     """Layers of each network before its last."""
+    heads: bool = False
+    """The actor's last two layers are one pair for calls and one for cards; else all actions share them."""
+    normalise_values: bool = False
+    """The critic's outputs are in units of the running mean and spread of returns (PopArt, van Hasselt et al. 2016)."""
+    start: str = ""
+    """Checkpoint whose networks the run begins with."""
     learning_rate: NonNegative = 1e-3
     """Adam's step size at the start."""
     final_learning_rate: NonNegative = 1e-4
@@ -156,17 +162,74 @@ class Setting:
             self.size, self.state_size = int((self.columns < layout.size).sum()), len(self.columns)
 
 
+class ValueScale:
+    """Running mean and spread of returns, in which the critic's outputs are told.
+
+    ``sums`` (3,) float64: a weight, and so weighted the sums of returns and of their squares. Without any returns the
+    mean is 0 and the spread 1.
+    """
+
+    MEMORY = 0.95
+    """Share of the sums that an iteration keeps."""
+
+    def __init__(self) -> None:
+        self.sums = torch.zeros(3, dtype=torch.float64)
+
+    @property
+    def mean(self) -> float:
+        """Mean of returns."""
+        return float(self.sums[1] / self.sums[0]) if self.sums[0] > 0 else 0.0
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of returns, 0.001 at least."""
+        if self.sums[0] == 0:
+            return 1.0
+        return max(1e-3, float((self.sums[2] / self.sums[0] - self.mean**2).clamp(min=0).sqrt()))
+
+    @torch.no_grad()
+    def follow(self, returns: NDArray[np.float32], last: nn.Linear, ranks: Ranks) -> None:
+        """Takes the processes' returns (R,) in; modifies the critic's last layer, so that its values stay the same."""
+        before = self.mean, self.spread
+        new = np.array([len(returns), returns.sum(dtype=np.float64), np.square(returns, dtype=np.float64).sum()])
+        totals = ranks.total(torch.from_numpy(new).to(ranks.device)).cpu()
+        self.sums = self.MEMORY * self.sums + (1 - self.MEMORY) * totals / totals[0]
+        last.weight.mul_(before[1] / self.spread)
+        last.bias.mul_(before[1]).add_(before[0] - self.mean).div_(self.spread)
+
+
 class Networks:
-    """Actor, critic, the optimiser of both, and the magnet that the actor may be held to."""
+    """Actor, critic with its scale, the optimiser of both, and the magnet that the actor may be held to."""
 
     def __init__(self, setting: Setting) -> None:
         config = setting.config
         torch.manual_seed(config.seed)
-        self.actor = ResidualMLP(setting.size, config.width, config.depth, NUM_ACTIONS, 0.01).to(setting.ranks.device)
+        self.actor = actor_of(setting.size, config.width, config.depth, config.heads).to(setting.ranks.device)
         self.critic = ResidualMLP(setting.state_size, config.width, config.depth, 1, 1.0).to(setting.ranks.device)
+        self.scale = ValueScale()
+        if config.start:
+            self._begin_with(Path(config.start))
         self.magnet = copy.deepcopy(self.actor).requires_grad_(False)
         parameters = [*self.actor.parameters(), *self.critic.parameters()]
         self.optimizer = torch.optim.Adam(parameters, lr=config.learning_rate, eps=1e-5, fused=True)
+
+    def _begin_with(self, path: Path) -> None:
+        """Takes the actor, and the critic if it is there, from a checkpoint.
+
+        Raises:
+            CheckpointError: if it does not load, or has networks of another shape.
+        """
+        tensors, _ = read_checkpoint(path / "checkpoint.safetensors" if path.is_dir() else path)
+        for name, network in (("actor", self.actor), ("critic", self.critic)):
+            first = len(f"{name}.")
+            theirs = {key[first:]: torch.from_numpy(a) for key, a in tensors.items() if key.startswith(f"{name}.")}
+            if name == "critic" and not theirs:
+                return
+            if {key: a.shape for key, a in network.state_dict().items()} != {key: a.shape for key, a in theirs.items()}:
+                raise CheckpointError(f"{path}: its {name} has another shape than rules, width and depth ask for")
+            network.load_state_dict(theirs)
+        if "returns" in tensors:
+            self.scale.sums = torch.from_numpy(tensors["returns"])
 
 
 class Rows:
@@ -299,14 +362,15 @@ def act_block(block: Block, num_active: int, first: int, setting: Setting, rows:
 
 
 @torch.inference_mode()
-def advantages(critic: nn.Module, setting: Setting, rows: Rows, profile: Profile) -> None:
+def advantages(networks: Networks, setting: Setting, rows: Rows, profile: Profile) -> None:
     """Asks the critic for the value of every row, and estimates advantages and returns; modifies ``rows``."""
+    scale = networks.scale
     with profile.phase("advantages: network"):
-        judge = inference_copy(critic, setting)
+        judge = inference_copy(networks.critic, setting)
         for first in range(0, rows.num, 8192):
             end = min(first + 8192, rows.num)
             values = judge(inputs(rows, first, end, setting.state_size, setting))
-            rows.values[first:end] = values.float().squeeze(1).cpu().numpy()
+            rows.values[first:end] = scale.mean + scale.spread * values.float().squeeze(1).cpu().numpy()
     with profile.phase("advantages: engine"):
         selfplay.advantages(
             rows.values, rows.rewards, rows.next_row, rows.num, setting.config.lam, rows.advantages, rows.returns
@@ -386,6 +450,9 @@ def update(
         arrays = (rows.full, rows.masks, rows.actions, rows.log_probs, rows.advantages, rows.returns)
         data = Batch(*(torch.from_numpy(array[: rows.num]).to(ranks.device) for array in arrays))
         data.advantages = standardised(data.advantages, ranks)
+        if config.normalise_values:
+            networks.scale.follow(rows.returns[: rows.num], networks.critic.last, ranks)
+            data.returns = (data.returns - networks.scale.mean) / networks.scale.spread
         generator = torch.Generator().manual_seed(int(mix(mix(config.seed, iteration), 2 + ranks.rank)))
         num_batches = ranks.most(max(1, round(rows.num * ranks.size / config.minibatch)))
     log: dict[str, float] = {}
@@ -449,6 +516,8 @@ class Run:
         tensors |= arrays_of(self.networks.critic, "critic.")
         if self.setting.config.magnet > 0:
             tensors |= arrays_of(self.networks.magnet, "magnet.")
+        if self.setting.config.normalise_values:
+            tensors["returns"] = self.networks.scale.sums.numpy()
         moments = self.networks.optimizer.state_dict()["state"]
         for number, name in enumerate(self.parameter_names):
             for key, value in moments.get(number, {}).items():
@@ -478,8 +547,8 @@ class Run:
         """
         tensors, about = read_checkpoint(self.checkpoint)
         mine = self.setting.config.model_dump(mode="json")
-        theirs = about.get("config", {})
-        wrong = [key for key in mine if mine[key] != theirs.get(key) and key not in ("threads", "device")]
+        theirs = Config().model_dump(mode="json") | about.get("config", {})
+        wrong = [key for key in mine if mine[key] != theirs[key] and key not in ("threads", "device")]
         if wrong:
             raise CheckpointError(f"{self.checkpoint} was made with another config: {', '.join(wrong)} differ")
         for prefix in ("actor", "critic") + ("magnet",) * (self.setting.config.magnet > 0):
@@ -496,6 +565,8 @@ class Run:
             if f"optimizer.{name}.step" in tensors
         }
         self.networks.optimizer.load_state_dict(kept)
+        if self.setting.config.normalise_values:
+            self.networks.scale.sums = torch.from_numpy(tensors["returns"])
         self.iteration, self.frames, self.seconds = about["iteration"], about["frames"], about["seconds"]
         self.curve = about["curve"]
 
@@ -516,14 +587,6 @@ class Run:
             match = play_match(rules, self.agent(rules), make_agent(opponent, rules), num_deals, seed)
             margins[name] = {"mean": match.mean, "interval": list(match.interval)}
         return margins
-
-
-def mean_margin(margins: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Returns the mean of independent margins, with its 95 % interval."""
-    means = [margin["mean"] for margin in margins]
-    halves = [(margin["interval"][1] - margin["interval"][0]) / 2 for margin in margins]
-    mean, half = sum(means) / len(means), sum(half**2 for half in halves) ** 0.5 / len(halves)
-    return {"mean": mean, "interval": [mean - half, mean + half]}
 
 
 def load_config(path: Path | str, seed: int | None = None) -> tuple[Config, dict[str, Rules]]:
@@ -664,7 +727,7 @@ def _learn(state: Run, timer: Profile) -> None:
             began = time.perf_counter()
             due = state.frames // config.evaluate_every + 1
             rollout(state.networks.actor, setting, rows, state.iteration, timer)
-            advantages(state.networks.critic, setting, rows, timer)
+            advantages(state.networks, setting, rows, timer)
             log = update(state.networks, setting, rows, state.iteration, state.frames / config.frames, timer)
             num_rows = int(ranks.total(torch.tensor(rows.num, device=ranks.device)))
             state.iteration += 1

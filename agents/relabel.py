@@ -19,17 +19,17 @@ from pitch_env.rules import Rules
 
 SUIT_MASK = (1 << NUM_RANKS) - 1
 FIRST_NAME = NAME_C - FIRST_CALL
-ANY_ORDER, COLOUR_PAIRS, FIXED = 0, 1, 2
+ANY_ORDER, COLOUR_PAIRS, FIXED, SPADES_APART = 0, 1, 2, 3
 
 
 def relabelling(rules: Rules) -> int:
     """Returns how far the suits of some rules are alike.
 
-    ``ANY_ORDER``; ``COLOUR_PAIRS`` where an off-jack ties suits of one colour together; ``FIXED`` where spades
-    have an item of their own.
+    ``ANY_ORDER``; ``COLOUR_PAIRS`` where an off-jack ties suits of one colour together; ``SPADES_APART`` where spades
+    have an item of their own; ``FIXED`` for both.
     """
     if "high_spade" in rules.items:
-        return FIXED
+        return FIXED if rules.off_jack else SPADES_APART
     return COLOUR_PAIRS if rules.off_jack else ANY_ORDER
 
 
@@ -47,6 +47,8 @@ def suit_order(v: Any, kind: int, order: Any) -> None:
         strength[suit] = ((num_cards(cards) + num_cards(twice)) << 13) | cards
         if suit == v.trump:
             strength[suit] += 1 << 30
+    if kind == SPADES_APART:
+        strength[3] = -1
     for suit in range(4):
         label = 0
         for other in range(4):

@@ -121,10 +121,16 @@ def test_the_player_in_the_box_says_what_it_is_and_beats_rule():
     assert len(about["sha256_of_checkpoint"]) == 64
     match = play_match(VARIANTS["auction_pitch"], agent, make_agent("rule"), 1500, seed=5)
     assert match.interval[0] > 0.2
-    with pytest.raises(ValueError, match="no trained player for these rules"):
-        make_agent("best", "kuhn_pitch")
     with pytest.raises(ValueError, match="takes no argument"):
         make_agent("best:3")
+
+
+def test_without_a_player_for_the_rules_there_is_no_best(tmp_path, monkeypatch):
+    saved(tmp_path / "fishers.safetensors", VARIANTS["fish"])
+    monkeypatch.setattr(neural, "MODELS", tmp_path)
+    assert make_agent("best", "fish").rules == VARIANTS["fish"]
+    with pytest.raises(ValueError, match="no trained player for these rules in the box; the models are: fishers"):
+        make_agent("best", "kuhn_pitch")
 
 
 def test_shipped_players_are_small():

@@ -165,7 +165,14 @@ def test_relabelled_legal_actions_map_back_to_the_legal_actions(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "swap"), [("auction_pitch", "SHDC"), ("draw_pitch", "HCSD"), ("oklahoma", "DCSH"), ("cutthroat", "DSCH")]
+    ("name", "swap"),
+    [
+        ("auction_pitch", "SHDC"),
+        ("draw_pitch", "HCSD"),
+        ("oklahoma", "DCSH"),
+        ("cutthroat", "DSCH"),
+        ("nine_card", "HCDS"),
+    ],
 )
 def test_a_network_sees_the_same_deal_in_other_suits(name, swap):
     rules = variant(name)

@@ -5,7 +5,7 @@ rules apart. Most of it is never used by a given choice of rules (second packs, 
 left out, so that the network is neither slowed down by them nor plays on weights that it never learned.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -156,3 +156,11 @@ def spans_of(columns: NDArray[np.int64]) -> NDArray[np.int64]:
     firsts = columns[np.concatenate([[0], breaks + 1])]
     lasts = columns[np.concatenate([breaks, [len(columns) - 1]])]
     return np.stack([firsts, lasts + 1], axis=1)
+
+
+def mean_margin(margins: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Returns the mean of independent margins (``mean``, 95 % ``interval``), as one of them."""
+    several = list(margins)
+    mean = sum(margin["mean"] for margin in several) / len(several)
+    half = sum(((margin["interval"][1] - margin["interval"][0]) / 2) ** 2 for margin in several) ** 0.5 / len(several)
+    return {"mean": mean, "interval": [mean - half, mean + half]}

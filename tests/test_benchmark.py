@@ -3,6 +3,7 @@
 import hashlib
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,17 @@ def test_the_protocol_is_that_of_its_version():
     # Another protocol is another version: change both.
     assert PROTOCOL.version == "pitch-bench/1"
     assert PROTOCOL.digest == "362ac75bbf3ee12fb58fc7b015b01c42cba4521f218671903d8becbcb4fe5695"
+
+
+def test_the_page_tells_the_protocol():
+    page = (Path(__file__).parent.parent / "docs" / "evaluation.md").read_text(encoding="utf-8")
+    for setting in PROTOCOL.settings:
+        unit = "share of games won" if setting.whole_games else "points a deal"
+        start = f"| {setting.name} | `{setting.variant}`"
+        row = next(line for line in page.splitlines() if line.startswith(start))
+        assert row.endswith(f"| {setting.num_deals:,} | {setting.seed} | {unit} |")
+    assert "`random`, `greedy`, `rule` and `expert`, in this order" in page
+    assert PROTOCOL.references == ("random", "greedy", "rule", "expert")
 
 
 @pytest.mark.parametrize(

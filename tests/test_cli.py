@@ -74,6 +74,11 @@ def test_help_loads_neither_torch_nor_numba():
         (["evaluate", "rule", "rule", "--deals", "1"], "--deals"),
         (["evaluate", "rule", "rule", "--deals", "many"], "--deals"),
         (["evaluate", "rule", "rule", "--deals", "9", "--games", "9"], "--deals or --games, not both"),
+        (["evaluate", "rule", "rule", "--sprt", "frog"], "sprt='frog': two margins"),
+        (["evaluate", "rule", "rule", "--half-width", "-1"], "half-width=-1.0"),
+        (["evaluate", "rule", "rule", "--backend", "frog"], "the backends are loky, ray, dask"),
+        (["evaluate", "exec:./frog", "rule"], "no program ./frog"),
+        (["tournament", "rule"], "two or more"),
         (["play", "--seat", "4"], "--seat 4 is not a seat of 0 to 3"),
         (["play", "--opponents", "frog"], "no agent 'frog'"),
         (

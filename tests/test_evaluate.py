@@ -1,7 +1,9 @@
 """Duplicate matches: margins, intervals, how many deals, what is told of them."""
 
 import math
+import re
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -214,13 +216,6 @@ def test_a_backend_that_there_is_not_is_refused():
         match_by_name("rule", "rule", backend="mpi")
 
 
-@pytest.mark.integration
-def test_a_ray_cluster_gives_the_same_result():
-    pytest.importorskip("ray")
-    many = match_by_name("random", "greedy", processes=2, backend="ray")
-    assert many.margins.tobytes() == match_by_name("random", "greedy").margins.tobytes()
-
-
 def test_the_report_tells_forfeits():
     class Sulky:
         def __init__(self):
@@ -243,3 +238,12 @@ def test_a_wrong_number_of_actions_is_named():
 
     with pytest.raises(IllegalChoiceError, match=r"agent B was given 120 views and chose \(1,\) actions"):
         play_match(variant("kuhn_pitch"), make_agent("rule"), Short(), 60)
+
+
+def test_the_script_of_the_page_runs_and_the_keys_of_its_table_are_those_of_the_result(capsys):
+    page = (Path(__file__).parent.parent / "docs" / "evaluation.md").read_text(encoding="utf-8")
+    exec(compile(re.search(r"```python\n(.*?)```", page, re.DOTALL).group(1), "evaluation.md", "exec"), {})
+    assert "Sequential" in capsys.readouterr().out
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    keys = re.findall(r"`(\w+)`", " ".join(rows))
+    assert set(keys) | {"a", "b", "seed"} == set(evaluate("rule", "greedy", num_deals=20))

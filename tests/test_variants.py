@@ -41,9 +41,10 @@ def written(path, text=SMALL):
     return path
 
 
-def setting(**fields):
+def setting(rank=0, size=1, **fields):
+    torch.set_num_threads(1)
     config = Config(deals=40, width=16, bf16=False, threads=1, **fields)
-    return Setting(config, named_rules(config.rules, "test"), Ranks(0, 1, torch.device("cpu")))
+    return Setting(config, named_rules(config.rules, "test"), Ranks(rank, size, torch.device("cpu")))
 
 
 def test_a_config_names_one_rules_several_or_all():
@@ -156,6 +157,18 @@ def test_a_rollout_gives_the_network_what_the_agent_sees_and_pays_each_rules_by_
             for seat in np.flatnonzero(rows.last_row[deal, : block.rules.players] >= 0):
                 net = points[seat % 2] - points[1 - seat % 2]
                 assert rows.rewards[rows.last_row[deal, seat]] == pytest.approx(block.scale * net)
+
+
+def test_no_deal_is_dealt_twice_by_iterations_and_processes():
+    dealt = []
+    for rank in range(2):
+        here = setting(rank, 2, rules=("auction_pitch", "fish"))
+        assert here.deals == 20
+        for iteration in range(2):
+            rows = Rows(here)
+            rollout(Networks(here).actor, here, rows, iteration, Profile())
+            dealt += [tuple(sorted(state["dealt"].tolist())) for state in rows.states]
+    assert len(set(dealt)) == 2 * 2 * 20
 
 
 def test_a_network_of_several_rules_learns_to_beat_random_at_each(tmp_path):

@@ -43,3 +43,17 @@ def test_the_oldest_past_self_leaves_and_fixed_agents_stay():
 def test_an_empty_league_is_refused():
     with pytest.raises(ValueError, match="has nobody in it"):
         League({}, size=0)
+
+
+def test_a_record_gives_back_the_league():
+    league = League({"rule": RANDOM}, size=2)
+    for name in ("one", "two", "three"):
+        league.add(name, RANDOM)
+    league.note("three", np.ones(50))
+    other = League({"rule": RANDOM}, size=2)
+    other.add("zero", RANDOM)
+    other.restore(league.record(), {"two": RANDOM, "three": RANDOM})
+    assert list(other.members) == ["rule", "two", "three"]
+    assert other.shares() == league.shares()
+    other.add("four", RANDOM)
+    assert other.past == ["three", "four"]

@@ -13,7 +13,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from agents.neural import CheckpointError, read_checkpoint  # noqa: E402 - torch is optional
-from pitch_env import VARIANTS  # noqa: E402
+from pitch_env import VARIANTS, make_agent  # noqa: E402
+from pitch_env.engine.state import OVER  # noqa: E402
 from training.config import ConfigError  # noqa: E402
 from training.ppo import (  # noqa: E402
     Batch,
@@ -85,6 +86,8 @@ def stopped_after(iterations):
         ("rules = {base = 'six_hand', bids = []}", r"bids"),
         ("frames = ", r"is not TOML"),
         ('opponents = ["nobody"]', r"opponents: no agent 'nobody'"),
+        ('league = ["nobody"]', r"league: no agent 'nobody'"),
+        ("league_share = 0.5\nleague_size = 0", r"nobody is in it"),
     ],
 )
 def test_a_bad_config_gets_one_error_that_names_it(tmp_path, text, message):
@@ -284,3 +287,63 @@ def test_the_magnet_follows_the_actor_and_survives_a_resume(tmp_path):
     update(networks, here, rows, 0, 0.0, profile)
     expected = 0.75 * before + 0.25 * networks.actor.last.bias.detach()
     assert networks.magnet.last.bias.tolist() == pytest.approx(expected.tolist())
+
+
+LEAGUE = (
+    SMALL
+    + """
+league_share = 0.5
+league = ["rule"]
+league_size = 2
+league_every = 1_000
+"""
+)
+
+
+def test_a_stopped_run_with_a_league_resumes_to_the_same_weights(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(LEAGUE)
+    train(path, run=tmp_path / "whole")
+    with stopped_after(4), pytest.raises(KeyboardInterrupt):
+        train(path, run=tmp_path / "stopped")
+    train(path, run=tmp_path / "stopped", resume=True)
+    mine, whole = weights(tmp_path / "stopped"), weights(tmp_path / "whole")
+    assert mine[0] == whole[0]
+    assert mine[1]["league"] == whole[1]["league"]
+    assert len(whole[1]["league"]["past"]) == 2
+    assert sum(whole[1]["league"]["deals"].values()) > 50
+    names = {file.stem for file in (tmp_path / "whole" / "league").iterdir()}
+    assert names > set(whole[1]["league"]["past"])  # those that have left stay on disk
+
+
+def test_a_run_with_a_league_learns_too(tmp_path):
+    path = tmp_path / "small.toml"
+    text = LEAGUE.replace("6_000", "40_000").replace("deals = 64", "deals = 256").replace("1_000", "10_000")
+    path.write_text(text.replace("2_000", "30_000"))
+    result = train(path, run=tmp_path / "run")
+    assert result["strength"]["random"]["interval"][0] > 0.1
+
+
+@pytest.mark.parametrize("name", ["mini_partners", "cutthroat"])
+@pytest.mark.parametrize("lone_share", [0.0, 1.0])
+def test_only_the_learners_seats_make_rows_where_others_sit(name, lone_share):
+    rules = VARIANTS[name]
+    config = Config(rules=name, deals=60, width=16, bf16=False, league_share=0.5, lone_share=lone_share)
+    here = Setting(config, {name: rules}, Ranks(0, 1, torch.device("cpu")))
+    networks, rows, profile = Networks(here), Rows(here), Profile()
+    rollout(networks.actor, here, rows, 3, profile, [make_agent("rule", rules)])
+    assert (rows.states["phase"] == OVER).all()
+    mine = rows.mine[:, : rules.players]
+    with_others = mine[~mine.all(axis=1)]
+    assert 15 < len(with_others) < 45
+    alone = rules.players // rules.sides if lone_share == 0 else 1
+    assert (with_others.sum(axis=1) == alone).all()
+    assert (with_others.sum(axis=0) > 0).all()  # every seat is the learner's in some deals
+    has_row = rows.last_row[:, : rules.players] >= 0
+    assert (has_row <= mine).all()
+    paid = rows.rewards[: rows.num]
+    for i, seat in zip(*np.nonzero(has_row), strict=True):
+        points, side = rows.states["points"][i, : rules.sides], seat % rules.sides
+        margin = points[side] - (points.sum() - points[side]) / (rules.sides - 1)
+        assert paid[rows.last_row[i, seat]] == pytest.approx(config.reward_scale * margin)
+    assert np.isin(np.flatnonzero(paid), rows.last_row).all()

@@ -14,9 +14,10 @@ import json
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -24,7 +25,7 @@ import numpy as np
 import torch
 import typer
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
@@ -34,7 +35,7 @@ from torch.utils.tensorboard import SummaryWriter
 from agents.neural import CheckpointError, NeuralAgent, read_checkpoint, write_checkpoint
 from agents.sampling import sample
 from pitch_env.actions import NUM_ACTIONS
-from pitch_env.agent import make_agent
+from pitch_env.agent import Agent, make_agent
 from pitch_env.engine.jit import mix
 from pitch_env.engine.state import STATE
 from pitch_env.observation import VIEW
@@ -42,11 +43,16 @@ from pitch_env.rules import Rules
 from training import selfplay
 from training.ceiling import bare_loop
 from training.config import ConfigError, Fraction, NonNegative, Positive, read_config, write_text
+from training.duplicate import IllegalChoiceError, apply_rows
 from training.equity import Equity
 from training.evaluate import play_match
+from training.league import League
 from training.network import ResidualMLP, actor_of, arrays_of
 from training.ranks import Ranks
 from training.variants import Block, blocks_of, columns_of, is_universal, mean_margin, named_rules, spans_of
+
+MOST_BITS = 0xFFFF_FFFF_FFFF_FFFF
+"""NumPy's generators want seeds that are not negative."""
 
 
 class Config(BaseModel):
@@ -73,6 +79,16 @@ class Config(BaseModel):
     """The critic's outputs are in units of the running mean and spread of returns (PopArt, van Hasselt et al. 2016)."""
     start: str = ""
     """Checkpoint whose networks the run begins with."""
+    league_share: Fraction = 0.0
+    """Share of the deals in which others sit too: a member of the league, drawn anew for each rollout."""
+    league: tuple[str, ...] = ()
+    """Agents that are in the league for good."""
+    league_size: Annotated[int, Field(ge=0)] = 4
+    """Past selves in the league."""
+    league_every: Positive = 1_000_000
+    """Decisions between two past selves."""
+    lone_share: Fraction = 0.5
+    """Share of these deals in which the learner has one seat only and the member is its partner too."""
     learning_rate: NonNegative = 1e-3
     """Adam's step size at the start."""
     final_learning_rate: NonNegative = 1e-4
@@ -240,6 +256,8 @@ class Rows:
     relabelled; log_probs, rewards, values, advantages, returns (R,) float32; next_row (R,) int64.
     """
 
+    NOT_OF_ROWS = ("states", "active", "mine", "last_row", "views", "whole", "other_views", "waiting")
+
     def __init__(self, setting: Setting) -> None:
         num_deals = setting.deals
         room = num_deals * 8 * max(rules.players for rules in setting.rules.values())
@@ -256,20 +274,23 @@ class Rows:
         self.advantages = np.zeros(room, np.float32)
         self.returns = np.zeros(room, np.float32)
         self.next_row = np.zeros(room, np.int64)
-        # Of the deals: states, which of a block's go on, each seat's last row. Scratch: a view and its relabelled copy,
-        # a full state.
+        # Of the deals: states, which of a block's go on, which seats are the learner's, each seat's last row. Scratch:
+        # a view and its relabelled copy, a full state; views of the other seats and the numbers of their deals.
         self.states = np.zeros(num_deals, STATE)
         self.active = np.zeros(num_deals, np.int64)
+        self.mine = np.ones((num_deals, 8), np.bool_)
         self.last_row = np.zeros((num_deals, 8), np.int64)
         self.views = np.zeros(2, VIEW)
         self.whole = np.zeros(setting.blocks[0].layout.state_size, np.uint8)
+        self.other_views = np.zeros(num_deals if setting.config.league_share > 0 else 0, VIEW)
+        self.waiting = np.zeros(num_deals, np.int64)
 
     def reserve(self, room: int) -> None:
         """Makes room for so many rows."""
         if room <= len(self.actions):
             return
         for name, array in vars(self).items():
-            if isinstance(array, np.ndarray) and name not in ("states", "active", "last_row", "views", "whole"):
+            if isinstance(array, np.ndarray) and name not in self.NOT_OF_ROWS:
                 grown = np.zeros((room + room // 2, *array.shape[1:]), array.dtype)
                 grown[: self.num] = array[: self.num]
                 setattr(self, name, grown)
@@ -302,19 +323,31 @@ def inference_copy(network: nn.Module, setting: Setting) -> nn.Module:
 
 
 @torch.inference_mode()
-def rollout(actor: nn.Module, setting: Setting, rows: Rows, iteration: int, profile: Profile) -> None:
-    """Plays N whole deals with the actor in all seats; modifies ``rows``."""
+def rollout(
+    actor: nn.Module, setting: Setting, rows: Rows, iteration: int, profile: Profile, member: Sequence[Agent] = ()
+) -> None:
+    """Plays N whole deals with the actor in all seats, but where a league's member sits; modifies ``rows``.
+
+    ``member`` has an agent for each block; without one the actor has all seats.
+    """
     config, ranks = setting.config, setting.ranks
     rows.num = 0
+    rng = np.random.default_rng([config.seed & MOST_BITS, iteration, ranks.rank, 1])
     with profile.phase("rollout: network"):
         policy = inference_copy(actor, setting)
     first_table = iteration * config.deals + ranks.rank * setting.deals
     with profile.phase("rollout: engine"):
-        going = [begin_block(block, setting, rows, first_table) for block in setting.blocks]
+        going = [begin_block(block, setting, rows, first_table, bool(member)) for block in setting.blocks]
     key = mix(mix(config.seed, first_table), 1)
     step = 0
-    while (num := sum(going)) > 0:
-        first, end = rows.num, rows.num + num
+    while sum(going) > 0:
+        if member:
+            with profile.phase("rollout: league"):
+                every = zip(setting.blocks, going, member, strict=True)
+                going = [play_others(block, num, setting, rows, agent, rng) for block, num, agent in every]
+            if sum(going) == 0:
+                break
+        first, end = rows.num, rows.num + sum(going)
         rows.reserve(end)
         places = [first + sum(going[:k]) for k in range(len(going))]
         with profile.phase("rollout: engine"):
@@ -332,10 +365,14 @@ def rollout(actor: nn.Module, setting: Setting, rows: Rows, iteration: int, prof
         step += 1
 
 
-def begin_block(block: Block, setting: Setting, rows: Rows, first_table: int) -> int:
-    """Deals the deals of a block; returns how many have a decision."""
-    spread = setting.config.spread if setting.config.equity else 0
+def begin_block(block: Block, setting: Setting, rows: Rows, first_table: int, has_others: bool) -> int:
+    """Deals the deals of a block and seats the learner; returns how many have a decision."""
+    config = setting.config
+    spread = config.spread if config.equity else 0
     mine = block.deals
+    if has_others:
+        shares = round(config.league_share * selfplay.SHARES), round(config.lone_share * selfplay.SHARES)
+        selfplay.seat_learner(block.tables, config.seed, first_table + mine.start, *shares, rows.mine[mine])
     return selfplay.begin(
         rows.states[mine], block.tables, setting.config.seed, first_table + mine.start, spread, rows.active[mine],
         rows.last_row[mine],
@@ -350,6 +387,29 @@ def observe_block(block: Block, setting: Setting, rows: Rows, num_active: int, f
         rows.active[mine], num_active, rows.views, setting.spans, rows.whole, first, rows.full, rows.masks, rows.legal,
         rows.orders, rows.seats, rows.last_row[mine], rows.next_row, rows.rewards,
     )  # fmt: skip
+
+
+def play_others(block: Block, num_active: int, setting: Setting, rows: Rows, agent: Agent, rng: Any) -> int:
+    """Lets an agent play at a block's active deals until the learner is to move; returns how many go on.
+
+    Raises:
+        IllegalChoiceError: if it chooses an action that is not legal.
+    """
+    deals = block.deals
+    states, active, mine = rows.states[deals], rows.active[deals], rows.mine[deals]
+    while True:
+        args = states, block.tables, active, num_active
+        num = selfplay.find_others(*args, mine, rows.waiting, rows.other_views)
+        if num == 0:
+            return num_active
+        actions = np.asarray(agent.act(rows.other_views[:num], rng), np.int64)
+        moved = rows.waiting[:num]
+        wrong = apply_rows(states, block.tables, moved, actions)
+        if wrong >= 0:
+            raise IllegalChoiceError(f"an agent of the league chose action {actions[wrong]}, which is not legal")
+        num_active = selfplay.go_on(
+            *args, moved, rows.last_row[deals], block.scale, setting.equity, setting.lowest, rows.rewards
+        )
 
 
 def act_block(block: Block, num_active: int, first: int, setting: Setting, rows: Rows) -> int:
@@ -487,6 +547,10 @@ def update(
 # The loop around them
 
 
+PAST_SELF = "self-"
+"""Past selves are called so, with the decisions that they had learned from."""
+
+
 class Run:
     """One training run: its folder, where it is, what it has measured."""
 
@@ -498,6 +562,54 @@ class Run:
         self.frames = 0
         self.seconds = 0.0
         self.curve: list[dict[str, Any]] = []
+        self.league: League[Sequence[Agent]] | None = None
+        if setting.config.league_share > 0:
+            fixed = {
+                name: [make_agent(name, block.rules) for block in setting.blocks] for name in setting.config.league
+            }
+            self.league = League(fixed, setting.config.league_size)
+
+    def play(self, rows: Rows, timer: Profile) -> None:
+        """Plays a rollout, some of it with a member of the league, the same in all processes; modifies ``rows``."""
+        if self.league is None:
+            rollout(self.networks.actor, self.setting, rows, self.iteration, timer)
+            return
+        config, past = self.setting.config, self.league.past
+        due = int(past[-1].removeprefix(PAST_SELF)) + config.league_every if past else 0
+        if config.league_size > 0 and self.frames >= due:
+            self._add_past_self(self.league)
+        name = self.league.draw(np.random.default_rng([config.seed & MOST_BITS, self.iteration]))
+        rollout(self.networks.actor, self.setting, rows, self.iteration, timer, self.league.members[name])
+        self._note(self.league, name, rows)
+
+    def _note(self, league: League[Sequence[Agent]], name: str, rows: Rows) -> None:
+        """Notes how the deals against a member of the league ended, in all processes."""
+        counts = torch.zeros(2, dtype=torch.float64, device=self.setting.ranks.device)
+        for block in self.setting.blocks:
+            margins = np.zeros(block.deals.stop - block.deals.start)
+            num = selfplay.margins_of(rows.states[block.deals], block.tables, rows.mine[block.deals], margins)
+            margins = margins[:num]
+            counts += torch.tensor([num, (margins > 0).sum() + 0.5 * (margins == 0).sum()], device=counts.device)
+        league.count(name, *self.setting.ranks.total(counts).tolist())
+
+    def _add_past_self(self, league: League[Sequence[Agent]]) -> None:
+        """Puts the actor as it is now into the league, and into the run's folder."""
+        name, actor = f"{PAST_SELF}{self.frames}", arrays_of(self.networks.actor, "")
+        if self.setting.ranks.rank == 0:
+            folder = self.folder / "league"
+            folder.mkdir(parents=True, exist_ok=True)
+            write_checkpoint(folder / f"{name}.safetensors", actor, {"frames": self.frames})
+        league.add(name, self._agents_of(actor, draws=True))
+
+    def _agents_of(self, actor: Mapping[str, NDArray[Any]], draws: bool) -> list[Agent]:
+        """Returns the agents of an actor for each block."""
+        return [self._agent_of(actor, block.rules, draws) for block in self.setting.blocks]
+
+    def _agent_of(self, actor: Mapping[str, NDArray[Any]], rules: Rules, draws: bool) -> NeuralAgent:
+        config = self.setting.config
+        universal = is_universal(config.rules)
+        columns = self.setting.columns[: self.setting.size] if universal else None
+        return NeuralAgent(actor, rules, universal, bool(config.equity), draws, columns)
 
     @property
     def checkpoint(self) -> Path:
@@ -537,6 +649,8 @@ class Run:
             "universal": universal,
             "sees_scores": bool(self.setting.config.equity),
         }
+        if self.league is not None:
+            about["league"] = self.league.record()
         write_checkpoint(self.checkpoint, tensors, about)
 
     def load(self) -> None:
@@ -569,14 +683,14 @@ class Run:
             self.networks.scale.sums = torch.from_numpy(tensors["returns"])
         self.iteration, self.frames, self.seconds = about["iteration"], about["frames"], about["seconds"]
         self.curve = about["curve"]
+        if self.league is not None:
+            files = {name: self.folder / "league" / f"{name}.safetensors" for name in about["league"]["past"]}
+            past = {name: self._agents_of(read_checkpoint(path)[0], draws=True) for name, path in files.items()}
+            self.league.restore(about["league"], past)
 
     def agent(self, rules: Rules) -> NeuralAgent:
         """Returns the actor as an agent for some of the rules."""
-        config = self.setting.config
-        universal = is_universal(config.rules)
-        columns = self.setting.columns[: self.setting.size] if universal else None
-        weights = arrays_of(self.networks.actor, "")
-        return NeuralAgent(weights, rules, universal, sees_scores=bool(config.equity), columns=columns)
+        return self._agent_of(arrays_of(self.networks.actor, ""), rules, draws=False)
 
     def measure(self, opponent: str, num_deals: int) -> dict[str, dict[str, Any]]:
         """Plays a duplicate match of each rules against an agent; returns mean margin and 95 % interval by rules."""
@@ -597,12 +711,17 @@ def load_config(path: Path | str, seed: int | None = None) -> tuple[Config, dict
     """
     config = read_config(Config, path, seed)
     rules = named_rules(config.rules, path)
-    for opponent in config.opponents:
+    for key in ("opponents", "league"):
         try:
-            for one in rules.values():
-                make_agent(opponent, one)
+            for name, one in product(getattr(config, key), rules.values()):
+                if not isinstance(make_agent(name, one), Agent):
+                    raise ValueError(f"{name!r} must be shown hidden cards, which training does not do")
         except ValueError as error:
-            raise ConfigError(f"{path}: opponents: {error}") from None
+            raise ConfigError(f"{path}: {key}: {error}") from None
+    if config.league_share > 0 and not config.league and config.league_size == 0:
+        raise ConfigError(
+            f"{path}: league_share={config.league_share:g} with league=[], league_size=0: nobody is in it"
+        )
     return config, rules
 
 
@@ -726,7 +845,7 @@ def _learn(state: Run, timer: Profile) -> None:
         while state.frames < config.frames:
             began = time.perf_counter()
             due = state.frames // config.evaluate_every + 1
-            rollout(state.networks.actor, setting, rows, state.iteration, timer)
+            state.play(rows, timer)
             advantages(state.networks, setting, rows, timer)
             log = update(state.networks, setting, rows, state.iteration, state.frames / config.frames, timer)
             num_rows = int(ranks.total(torch.tensor(rows.num, device=ranks.device)))
@@ -755,6 +874,8 @@ def _learn(state: Run, timer: Profile) -> None:
 def _log(writer: SummaryWriter, state: Run, log: dict[str, float]) -> None:
     for name, value in log.items():
         writer.add_scalar(f"train/{name}", value, state.frames)
+    for name in state.setting.config.league if state.league is not None else ():
+        writer.add_scalar(f"league/{name}", state.league.win_rate(name), state.frames)
 
 
 def _measure(writer: SummaryWriter, state: Run) -> str:

@@ -210,7 +210,7 @@ class Sb3Config(BaseModel):
 class SelfPlay(BaseCallback):
     """Draws an opponent for each rollout, notes how it went, and adds past selves to the league."""
 
-    def __init__(self, league: League, stand: Stand, config: Sb3Config, rules: Rules) -> None:
+    def __init__(self, league: League[Agent], stand: Stand, config: Sb3Config, rules: Rules) -> None:
         super().__init__()
         self.league, self.stand, self.config, self.rules = league, stand, config, rules
         self.rng = np.random.default_rng([config.seed, 1])

@@ -15,8 +15,11 @@ from pitch_env.engine.state import NO_SIDE, OVER
 from pitch_env.engine.step import apply, legal, nth_action, start, write_mask
 from pitch_env.observation import look, put_set
 
-SCORE_STREAM = -20
-"""Stream of random numbers of the scores that a deal starts at."""
+SCORE_STREAM, SEAT_STREAM = -20, -21
+"""Streams of random numbers: the scores that a deal starts at, who sits where."""
+
+SHARES = 1 << 20
+"""Shares of deals are counted in so many parts."""
 
 
 @kernel
@@ -55,6 +58,86 @@ def draw_scores(s: Any, r: Any, key: int, spread: int) -> None:
     for side in range(r.sides):
         s.scores[side] = r.target - 1 - below(mix(key, side), spread)
         s.debts[side] = max(0, -s.scores[side])
+
+
+@kernel
+def seat_learner(rules: Any, seed: int, first_table: int, share: int, lone_share: int, mine: Any) -> None:
+    """Decides which seats of N deals are the learner's; modifies ``mine`` (N, 8).
+
+    Others sit in ``share`` of ``SHARES`` deals: at all seats but one in ``lone_share`` of these, else on all sides but
+    one. The learner's seat goes round from deal to deal.
+    """
+    r = rules[0]
+    for i in range(len(mine)):
+        mine[i] = 1
+        key = mix(mix(seed, first_table + i), SEAT_STREAM)
+        if below(key, SHARES) >= share:
+            continue
+        own = (first_table + i) % r.players
+        is_alone = below(mix(key, 1), SHARES) < lone_share
+        for seat in range(r.players):
+            mine[i, seat] = seat == own if is_alone else r.side_of[seat] == r.side_of[own]
+
+
+@kernel
+def find_others(states: Any, rules: Any, active: Any, num_active: int, mine: Any, waiting: Any, views: Any) -> int:
+    """Finds the active deals in which it is not the learner's turn; returns how many.
+
+    Modifies ``waiting`` (N,) their numbers and ``views`` (N,) what the seats to act see.
+    """
+    num = 0
+    for j in range(num_active):
+        i = active[j]
+        seat = states[i].seat
+        if not mine[i, seat]:
+            look(states[i], rules[0], seat, views[num])
+            waiting[num] = i
+            num += 1
+    return num
+
+
+@kernel
+def go_on(
+    states: Any, rules: Any, active: Any, num_active: int, moved: Any, last_row: Any, scale: float, equity: Any,
+    lowest: int, rewards: Any,
+) -> int:  # fmt: skip
+    """Plays the forced moves of the deals that have ``moved``; returns how many of the active ones go on.
+
+    Deals that end are paid. Modifies ``states``, ``active`` and ``rewards`` (R,).
+    """
+    for i in moved:
+        play_forced(states[i], rules[0])
+        if states[i].phase == OVER:
+            pay(states[i], rules[0], last_row[i], scale, equity, lowest, rewards)
+    going = 0
+    for j in range(num_active):
+        if states[active[j]].phase != OVER:
+            active[going] = active[j]
+            going += 1
+    return going
+
+
+@kernel
+def margins_of(states: Any, rules: Any, mine: Any, margins: Any) -> int:
+    """Finds what the learner's side won in the deals in which it had one side to itself; returns how many.
+
+    Modifies ``margins`` (N,): points less the mean of the other sides.
+    """
+    r = rules[0]
+    num = 0
+    for i in range(len(states)):
+        side, of_side, others = 0, 0, 0
+        for seat in range(r.players):
+            if mine[i, seat]:
+                side = r.side_of[seat]
+            else:
+                others += 1
+        for seat in range(r.players):
+            of_side += mine[i, seat] and r.side_of[seat] == side
+        if others > 0 and of_side == r.players // r.sides:
+            margins[num] = net_points(states[i], r, side)
+            num += 1
+    return num
 
 
 @kernel
@@ -136,15 +219,21 @@ def act(
         apply(s, r, original_action(actions[row], orders[row]))
         play_forced(s, r)
         if s.phase == OVER:
-            for seat in range(r.players):
-                if last_row[i, seat] >= 0:
-                    side = r.side_of[seat]
-                    won = net_points(s, r, side) if len(equity) == 0 else net_equity(s, r, side, equity, lowest)
-                    rewards[last_row[i, seat]] = scale * won
+            pay(s, r, last_row[i], scale, equity, lowest, rewards)
         else:
             active[going] = i
             going += 1
     return going
+
+
+@kernel
+def pay(s: Any, r: Any, last_row: Any, scale: float, equity: Any, lowest: int, rewards: Any) -> None:
+    """Pays each seat of a deal that is over on its last row (8,), if it has one; modifies ``rewards`` (R,)."""
+    for seat in range(r.players):
+        if last_row[seat] >= 0:
+            side = r.side_of[seat]
+            won = net_points(s, r, side) if len(equity) == 0 else net_equity(s, r, side, equity, lowest)
+            rewards[last_row[seat]] = scale * won
 
 
 @kernel

@@ -45,6 +45,7 @@ from pitch_env.engine.tables import (
     WIDOW_TO_PITCHER,
     compile_rules,
 )  # fmt: skip
+from pitch_env.observation import look
 from pitch_env.rules import Rules
 
 HAND, DISCARD, PILE, WIDOW_PLACE, STOCK, NUM_PLACES = 0, 8, 16, 24, 25, 26
@@ -920,3 +921,66 @@ def order_hand(v, r, lists, sizes, seat, num_hand, cards, g):
     # All that was discarded in a draw was dealt, and in a refill; else any.
     shuffle(cards, num_gone if refills or r.exchange == EXCHANGE_DRAW else 0, num, g)
     return num
+
+
+# What was done
+
+
+@kernel
+def past_decisions(worlds, rules, seats, views, actions, of):
+    """Plays N worlds again from the deal, and lists the choices of all seats but one in each.
+
+    Forced actions and face-down discards are left out: the former say nothing, the latter were not seen.
+
+    seats  (N,) whose own decisions are left out
+    Modifies ``views`` (M,) VIEW, each decision as the seat that made it saw it, ``actions`` (M,) and ``of`` (M,) the
+    world's index; returns how many decisions there were.
+    """
+    r = rules[0]
+    num = np.int64(0)
+    state = np.zeros(1, STATE)
+    for i in range(len(worlds)):
+        w, s = worlds[i], state[0]
+        begin_again(w, r, s)
+        while not (s.phase == w.phase and s.seat == w.seat and s.num_plays == w.num_plays and s.must_go == w.must_go):
+            action = done_action(w, r, s)
+            cards, calls = legal(s, r)
+            if s.seat != seats[i] and s.phase != EXCHANGE and num_cards(cards) + num_cards(calls) > 1:
+                look(s, r, s.seat, views[num])
+                actions[num] = action
+                of[num] = i
+                num += 1
+            apply(s, r, action)
+    return num
+
+
+@kernel
+def begin_again(w, r, s):
+    """Deals a world's deal; modifies ``s``."""
+    clear(s)
+    s.seed = w.seed
+    s.table = w.table
+    s.deal = w.deal
+    s.dealer = w.dealer
+    for side in range(r.sides):
+        s.scores[side] = w.scores[side]
+        s.debts[side] = w.debts[side]
+    for k in range(len(s.deck)):
+        s.deck[k] = w.deck[k]
+    deal_out(s, r)
+
+
+@kernel
+def done_action(w, r, s):
+    """Returns what the seat to act in ``s`` did next on the way to ``w``."""
+    if s.phase == AUCTION:
+        return np.int64(w.calls[s.seat])
+    if s.phase == NAMING:
+        return np.int64(NAME_C + w.trump)
+    if s.phase == PLAY:
+        return np.int64(BLIND) if w.play_seats[s.num_plays] & 8 else np.int64(w.plays[s.num_plays])
+    if s.phase == WIDOW:
+        return first_card(w.swapped & ~s.swapped | w.swapped_dups & ~s.swapped_dups)
+    cards, _ = legal(s, r)
+    left = w.discards[s.seat] & ~s.discards[s.seat] | w.discard_dups[s.seat] & ~s.discard_dups[s.seat]
+    return first_card(left & cards) if left & cards else np.int64(STAND)

@@ -1,0 +1,385 @@
+"""Search over worlds: deals that a seat cannot tell apart, each looked at with all cards known.
+
+``pimc`` draws worlds uniformly and plays the action whose value, averaged over them, is best (perfect-information
+Monte Carlo: Levy 1989, Long et al. 2010). ``search`` does so on top of a network: worlds count by how likely the
+network was to make the calls and plays that were seen, and values are weighed against its policy. ``cheat`` is shown
+all cards.
+
+Values come from the exact solver, or where too many cards are left for it from ``rule`` playing the deal out.
+
+Axis letters: N views, W worlds, A actions.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.maxims import note_rules, rule_action
+from agents.neural import NeuralAgent, best_agent, checkpoint_agent
+from agents.solver import NO_VALUE, POINTS, Workspace, new_workspace, solve_root
+from agents.worlds import draw_worlds, past_decisions
+from pitch_env.actions import FIRST_CALL, NUM_ACTIONS
+from pitch_env.engine.jit import first_card, kernel, mix, num_cards
+from pitch_env.engine.state import MAX_PACK, OVER, PLAY, STATE, WIDOW
+from pitch_env.engine.step import apply, legal
+from pitch_env.engine.tables import compile_rules
+from pitch_env.observation import VIEW, look
+from pitch_env.rules import Rules
+
+MOST_SOLVED = 24
+"""Cards in all hands beyond which a deal is played out by ``rule`` instead of solved."""
+
+NODE_LIMIT = 200_000
+"""Positions after which the solver gives up on a world, whose values are then its guesses."""
+
+CHUNK = 16
+"""Worlds of a view that are drawn at a time; a time budget is looked at between."""
+
+BLOCK = 64
+"""Views that are searched together."""
+
+MAX_PAST = MAX_PACK + 16
+"""Room for the decisions of a deal before a view."""
+
+Values = NDArray[np.float64]
+Weigh = Callable[[NDArray[np.void], NDArray[np.void]], Values]
+
+
+class Budget(NamedTuple):
+    """How long to search for one action: until so many worlds, or so many seconds."""
+
+    worlds: int | None
+    seconds: float | None
+
+    def chunks(self, num_views: int) -> Any:
+        """Gives numbers and sizes of chunks of worlds for each of N views until the budget is spent, one at least."""
+        if self.worlds is not None:
+            for number, first in enumerate(range(0, self.worlds, CHUNK)):
+                yield number, min(CHUNK, self.worlds - first)
+            return
+        assert self.seconds is not None
+        end = time.perf_counter() + self.seconds * num_views
+        number = 0
+        while number == 0 or time.perf_counter() < end:
+            yield number, CHUNK
+            number += 1
+
+
+def read_argument(name: str, argument: str | None, options: tuple[str, ...]) -> tuple[Budget, dict[str, str]]:
+    """Reads what follows an agent's name: a budget (``32`` worlds, ``20ms``), then ``?key=value&key=value``.
+
+    Raises:
+        ValueError: if the budget is missing or malformed, or an option is unknown.
+    """
+    text, _, rest = (argument or "").partition("?")
+    given = dict(part.partition("=")[::2] for part in rest.split("&")) if rest else {}
+    if unknown := [key for key in given if key not in options]:
+        raise ValueError(f"{name} has no option {unknown[0]!r:.40}; it has {', '.join(options) or 'none'}")
+    number = text.removesuffix("ms")
+    if not number.isdecimal() or int(number) < 1:
+        raise ValueError(f"{name} needs worlds or milliseconds, as in {name}:32 or {name}:20ms, not {text!r:.40}")
+    if text.endswith("ms"):
+        return Budget(None, int(number) / 1000), given
+    return Budget(int(number), None), given
+
+
+# Kernels
+
+
+@kernel
+def net_value(s, r, side):
+    """Returns what a side scored in a deal less the mean of the others, times sides − 1, as the solver counts."""
+    total = np.int64(0)
+    for other in range(r.sides):
+        total += s.points[other]
+    return s.points[side] * r.sides - total
+
+
+@kernel
+def play_out(s, r, n, v):
+    """Plays a deal to its end with ``rule`` in all seats; modifies ``s`` and the scratch ``v`` (1,) VIEW."""
+    while s.phase != OVER:
+        look(s, r, s.seat, v[0])
+        apply(s, r, rule_action(v[0], r, n))
+
+
+@kernel
+def num_left(s, r):
+    """Returns how many cards are in all hands."""
+    left = np.int64(0)
+    for seat in range(r.players):
+        left += num_cards(s.hands[seat]) + num_cards(s.hand_dups[seat])
+    return left
+
+
+@kernel
+def value_actions(worlds, j, rules, notes, space, scratch, v, found):
+    """Finds the value of every action in world *j*, as :func:`agents.solver.values_batch` counts it.
+
+    Modifies ``found`` (A,), ``scratch`` (1,) STATE and ``v`` (1,) VIEW.
+    """
+    r, s = rules[0], worlds[j]
+    if (s.phase == PLAY or s.phase == WIDOW) and num_left(s, r) <= MOST_SOLVED:
+        solve_root(s, r, space, POINTS, True, found)
+        return
+    found[:] = NO_VALUE
+    side = r.side_of[s.seat]
+    sets = legal(s, r)
+    for part in range(2):
+        bits = sets[part]
+        while bits:
+            action = first_card(bits) + part * FIRST_CALL
+            bits &= bits - 1
+            scratch[0] = s
+            apply(scratch[0], r, action)
+            play_out(scratch[0], r, notes[0], v)
+            found[action] = net_value(scratch[0], r, side)
+
+
+@kernel
+def search_views(views, rules, notes, space, keys, chunk, worlds, values, drawn):
+    """Draws W worlds for each of N views and finds the value of every action in each.
+
+    Modifies ``worlds`` (N, W), ``values`` (N, W, A) int64 and ``drawn`` (N,): whether there are such worlds.
+    """
+    scratch, v = np.zeros(1, STATE), np.zeros(1, VIEW)
+    for i in range(len(views)):
+        drawn[i] = views[i].num_reshuffles == 0 and draw_worlds(views[i : i + 1], rules, mix(keys[i], chunk), worlds[i])
+        if drawn[i]:
+            for j in range(worlds.shape[1]):
+                value_actions(worlds[i], j, rules, notes, space, scratch, v, values[i, j])
+
+
+@kernel
+def value_states(states, rules, notes, space, values):
+    """Finds the value of every action in N states; modifies ``values`` (N, A) int64."""
+    scratch, v = np.zeros(1, STATE), np.zeros(1, VIEW)
+    for i in range(len(states)):
+        value_actions(states, i, rules, notes, space, scratch, v, values[i])
+
+
+@kernel
+def look_and_follow(states, rules, notes, actions):
+    """Writes what ``rule`` does in each of N states; modifies ``actions`` (N,)."""
+    v = np.zeros(1, VIEW)
+    for i in range(len(states)):
+        look(states[i], rules[0], states[i].seat, v[0])
+        actions[i] = rule_action(v[0], rules[0], notes[0])
+
+
+@kernel
+def follow(views, rules, notes, actions):
+    """Writes what ``rule`` does in each of N views; modifies ``actions`` (N,)."""
+    for i in range(len(views)):
+        actions[i] = rule_action(views[i], rules[0], notes[0])
+
+
+# Agents
+
+
+@dataclass
+class Table:
+    """What searching needs of the rules."""
+
+    rules: Rules
+    tables: NDArray[np.void] = field(init=False)
+    notes: NDArray[np.void] = field(init=False)
+    space: Workspace = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tables = compile_rules(self.rules)
+        self.notes = note_rules(self.rules)
+        self.space = new_workspace(limit=NODE_LIMIT)
+
+    def rule_actions(self, views: NDArray[np.void]) -> NDArray[np.int64]:
+        """Returns what ``rule`` does in each of N views."""
+        actions = np.empty(len(views), np.int64)
+        follow(views, self.tables, self.notes, actions)
+        return actions
+
+    def search(self, views: NDArray[np.void], budget: Budget, rng: np.random.Generator, weigh: Weigh) -> Values:
+        """Returns the mean value (N, A) of every action over worlds, NaN where illegal or if no world was found.
+
+        Args:
+            views: (N,) of seats that are to move.
+            budget: for each view.
+            rng: where randomness comes from.
+            weigh: returns the log-weights (N, W) of worlds (N, W) ``STATE`` of the views.
+        """
+        keys = rng.integers(1 << 62, size=len(views))
+        blocks = [slice(first, first + BLOCK) for first in range(0, len(views), BLOCK)]
+        return np.concatenate([self._search_block(views[block], budget, keys[block], weigh) for block in blocks])
+
+    def _search_block(self, views: NDArray[np.void], budget: Budget, keys: NDArray[np.int64], weigh: Weigh) -> Values:
+        num = len(views)
+        found, weights = [], []
+        for chunk, size in budget.chunks(num):
+            worlds, values = np.zeros((num, size), STATE), np.empty((num, size, NUM_ACTIONS), np.int64)
+            drawn = np.zeros(num, np.bool_)
+            search_views(views, self.tables, self.notes, self.space, keys, chunk, worlds, values, drawn)
+            values[~drawn] = NO_VALUE
+            found.append(values)
+            weights.append(np.zeros((num, size)))
+            if drawn.any():
+                weights[-1][drawn] = weigh(views[drawn], worlds[drawn])
+        values, log_weights = np.concatenate(found, axis=1), np.concatenate(weights, axis=1)
+        shares = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
+        means = np.einsum("nw,nwa->na", shares, values) / (self.rules.sides - 1)
+        return np.where(values[:, 0] == NO_VALUE, np.nan, means)
+
+
+def no_weights(views: NDArray[np.void], worlds: NDArray[np.void]) -> NDArray[np.float64]:
+    """Returns log-weights (N, W) of zero: all worlds count the same."""
+    return np.zeros(worlds.shape)
+
+
+def has_choice(views: NDArray[np.void]) -> NDArray[np.bool_]:
+    """Returns which of N views leave more than one legal action."""
+    result: NDArray[np.bool_] = np.bitwise_count(views["legal_cards"]) + np.bitwise_count(views["legal_calls"]) > 1
+    return result
+
+
+class PimcAgent:
+    """Plays cards by perfect-information Monte Carlo; calls, names and discards as ``rule`` does, or by playing out.
+
+    Args:
+        rules: what it plays.
+        budget: worlds or seconds for each action.
+        rolls_out: calls, names and discards are searched too, each world played out by ``rule``.
+    """
+
+    def __init__(self, rules: Rules, budget: Budget, rolls_out: bool = False) -> None:
+        self._table = Table(rules)
+        self._budget = budget
+        self._rolls_out = rolls_out
+
+    def act(self, views: NDArray[np.void], rng: np.random.Generator) -> NDArray[np.int64]:
+        """Chooses an action for each view (:class:`pitch_env.agent.Agent`)."""
+        actions = self._table.rule_actions(views)
+        searched = has_choice(views)
+        if not self._rolls_out:
+            searched &= np.isin(views["phase"], (PLAY, WIDOW))
+        mine = np.flatnonzero(searched)
+        if len(mine):
+            values = self._table.search(views[mine], self._budget, rng, no_weights)
+            actions[mine] = best_of(values, actions[mine])
+        return actions
+
+
+def best_of(values: NDArray[np.float64], preferred: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Returns actions (N,) of highest value (N, A), the preferred ones where these are as good or nothing is known."""
+    values = np.where(np.isnan(values), -np.inf, values)
+    best = values.argmax(axis=1)
+    rows = np.arange(len(values))
+    return np.where(values[rows, preferred] >= values[rows, best] - 1e-9, preferred, best)
+
+
+class CheatAgent:
+    """Sees all cards: plays exactly, calls as ``rule`` does on what it may know. An upper yardstick, never ranked."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._table = Table(rules)
+
+    def act_on_states(self, states: NDArray[np.void], rng: np.random.Generator) -> NDArray[np.int64]:
+        """Chooses an action for each state (:class:`pitch_env.agent.ClairvoyantAgent`)."""
+        actions = np.empty(len(states), np.int64)
+        table = self._table
+        look_and_follow(states, table.tables, table.notes, actions)
+        mine = np.flatnonzero(np.isin(states["phase"], (PLAY, WIDOW)))
+        found = np.empty((len(mine), NUM_ACTIONS), np.int64)
+        value_states(states[mine], table.tables, table.notes, table.space, found)
+        actions[mine] = best_of(np.where(found == NO_VALUE, np.nan, found), actions[mine])
+        return actions
+
+
+class SearchAgent:
+    """A network's player that looks at worlds before it plays a card.
+
+    A world counts by the network's own likelihood of what the other seats called and played; an action's worth is its
+    mean value plus ``trust`` times the logarithm of the network's probability. The network calls, names and discards.
+
+    Args:
+        rules: what it plays.
+        budget: worlds or seconds for each action.
+        network: the player underneath.
+        trust: points that a factor *e* in the network's probability is worth.
+        first_trick: tricks before this one are the network's.
+    """
+
+    def __init__(self, rules: Rules, budget: Budget, network: NeuralAgent, trust: float, first_trick: int = 0) -> None:
+        self._table = Table(rules)
+        self._budget = budget
+        self._network = network
+        self._trust = trust
+        self._first_trick = first_trick
+
+    def act(self, views: NDArray[np.void], rng: np.random.Generator) -> NDArray[np.int64]:
+        """Chooses an action for each view (:class:`pitch_env.agent.Agent`)."""
+        actions = self._network.act(views, rng)
+        searched = has_choice(views) & np.isin(views["phase"], (PLAY, WIDOW)) & (views["trick"] >= self._first_trick)
+        mine = np.flatnonzero(searched)
+        if len(mine):
+            values = self._table.search(views[mine], self._budget, rng, self.log_likelihood)
+            values += self._trust * np.log(np.maximum(self._network.policy(views[mine]), 1e-9))
+            actions[mine] = best_of(values, actions[mine])
+        return actions
+
+    def log_likelihood(self, views: NDArray[np.void], worlds: NDArray[np.void]) -> NDArray[np.float64]:
+        """Returns the log-likelihood (N, W), under the network, of what the other seats of each world did so far."""
+        flat = worlds.reshape(-1)
+        past = np.zeros(len(flat) * MAX_PAST, VIEW)
+        done, of = np.empty(len(past), np.int64), np.empty(len(past), np.int64)
+        num = past_decisions(flat, self._table.tables, np.repeat(views["seat"], worlds.shape[1]), past, done, of)
+        total = np.zeros(len(flat))
+        if num:
+            policy = self._network.policy(past[:num])
+            likely = np.log(np.maximum(policy[np.arange(num), done[:num]], 1e-4))
+            np.add.at(total, of[:num], likely)
+        return total.reshape(worlds.shape)
+
+
+# Names
+
+
+def cheat_agent(rules: Rules, argument: str | None) -> CheatAgent:
+    """Makes ``cheat``.
+
+    Raises:
+        ValueError: if it is given an argument.
+    """
+    if argument is not None:
+        raise ValueError(f"cheat takes no argument, not {argument!r:.80}")
+    return CheatAgent(rules)
+
+
+def pimc_agent(rules: Rules, argument: str | None) -> PimcAgent:
+    """Makes ``pimc:N`` (worlds) or ``pimc:Nms``; ``?bid=rollout`` searches calls, names and discards too.
+
+    Raises:
+        ValueError: if the argument is malformed.
+    """
+    budget, options = read_argument("pimc", argument, ("bid",))
+    bid = options.get("bid", "rule")
+    if bid not in ("rule", "rollout"):
+        raise ValueError(f"pimc: bid={bid!r:.40} is neither 'rule' nor 'rollout'")
+    return PimcAgent(rules, budget, bid == "rollout")
+
+
+def search_agent(rules: Rules, argument: str | None) -> SearchAgent:
+    """Makes ``search:N`` or ``search:Nms`` over ``best``; ``?net=PATH`` over a checkpoint, ``&trust=POINTS``.
+
+    Raises:
+        ValueError: if the argument is malformed, or there is no such network for the rules.
+    """
+    budget, options = read_argument("search", argument, ("net", "trust", "from"))
+    network = checkpoint_agent(rules, options["net"]) if "net" in options else best_agent(rules, None)
+    try:
+        trust = float(options.get("trust", "0.3"))
+    except ValueError:
+        raise ValueError(f"search: trust={options['trust']!r:.40} is no number") from None
+    return SearchAgent(rules, budget, network, trust, int(options.get("from", "0")))

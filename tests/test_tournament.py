@@ -1,6 +1,7 @@
 """Tournaments: what is played, ratings, run folders, and the command."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -147,6 +148,22 @@ def test_fingerprints_tell_agents_and_checkpoints_apart(tmp_path):
     first = fingerprint(f"checkpoint:{file}", best)
     file.write_bytes(b"2")
     assert fingerprint(f"checkpoint:{file}", best) != first
+
+
+def test_forfeits_are_reported_and_an_engines_files_are_in_its_hash(tmp_path):
+    program = tmp_path / "engine.py"
+    program.write_text("for line in open(0):\n    print('{}', flush=True)\n")
+    name = f"exec:{sys.executable} {program}"
+    played = plan(agents=(name, "rule"), num_deals=2, reference="greedy")
+    results = play_tournament(played, tmp_path / "run")
+    lost = {(row["match"], row["agent"]) for row in results["forfeits"]}
+    assert lost == {("0-v-1", name), ("0-with-0", name), ("0-with-1", f"{name} + rule")}
+    assert all(row["reasons"]["illegal action"] > 0 for row in results["forfeits"])
+    assert "illegal action" in (tmp_path / "run" / "report.html").read_text()
+    agent = make_agent(name, RULES)
+    before = fingerprint(name, agent)
+    program.write_text(program.read_text() + "\n")
+    assert fingerprint(name, agent) != before
 
 
 def test_the_command_plays_whole_games_and_prints_json(capsys, tmp_path):

@@ -26,7 +26,7 @@ def write_report(folder: Path, results: dict[str, Any], manifest: dict[str, Any]
 
     Args:
         folder: where.
-        results: as ``training.tournament.results_of`` gives them.
+        results: as ``training.tournament.play_tournament`` returns them.
         manifest: what was played, as ``manifest_of`` gives it.
     """
     pictures = {"ratings": draw_ratings(results), "matches": draw_matches(results)}
@@ -54,7 +54,7 @@ def draw_ratings(results: dict[str, Any]) -> Figure:
     ends = np.array([row["rating_interval"] for row in table])
     away = np.abs(ends - ratings[:, None]).T
     axes.errorbar(ratings, range(len(table)), xerr=away, fmt="o", color="#1f5fa8", capsize=4)
-    axes.set_yticks(range(len(table)), [row["agent"] for row in table])
+    axes.set_yticks(range(len(table)), [_label(row["agent"]) for row in table])
     axes.set_ylim(-0.6, len(table) - 0.4)
     axes.set_xlabel("Bradley–Terry rating, Elo points, 95 % bootstrap interval over deals")
     axes.grid(axis="x", alpha=0.3)
@@ -87,14 +87,19 @@ def _heat_map(values: Any, rows: Sequence[str], columns: Sequence[str], title: s
     axes = figure.subplots()
     most = float(np.nanmax(np.abs(values))) or 1.0
     axes.imshow(values, cmap="RdBu", vmin=-most, vmax=most)
-    axes.set_xticks(range(len(columns)), columns, rotation=40, ha="right")
-    axes.set_yticks(range(len(rows)), rows)
+    axes.set_xticks(range(len(columns)), [*map(_label, columns)], rotation=40, ha="right")
+    axes.set_yticks(range(len(rows)), [*map(_label, rows)])
     axes.set_title(title, fontsize=10)
     for (i, j), value in np.ndenumerate(values):
         if not np.isnan(value):
             dark = abs(value) > 0.6 * most
             axes.text(j, i, f"{value:+.2f}", ha="center", va="center", color="white" if dark else "black", fontsize=9)
     return figure
+
+
+def _label(name: str) -> str:
+    """Returns a name short enough to stand at an axis."""
+    return name if len(name) <= 24 else f"{name[:8]}…{name[-15:]}"
 
 
 def page_of(results: dict[str, Any], manifest: dict[str, Any], pictures: dict[str, bytes]) -> str:
@@ -114,6 +119,7 @@ def page_of(results: dict[str, Any], manifest: dict[str, Any], pictures: dict[st
         f'<p><img alt="{name}" src="data:image/png;base64,{base64.b64encode(png).decode()}"></p>'
         for name, png in pictures.items()
     ]
+    forfeits = [f"<p>{html.escape(forfeit_line(forfeit))}.</p>" for forfeit in results["forfeits"]]
     unit = "games" if manifest["whole_games"] else "deals"
     return "\n".join(
         [
@@ -122,10 +128,17 @@ def page_of(results: dict[str, Any], manifest: dict[str, Any], pictures: dict[st
             f"<h1>Pitch tournament</h1><p>{len(rows)} agents, {results['deals']:,} duplicate {unit} a match.</p>",
             _html_table(heads, rows),
             *images,
+            *forfeits,
             f"<h2>Manifest</h2><pre>{html.escape(json.dumps(manifest, indent=1))}</pre></html>",
             "",
         ]
     )
+
+
+def forfeit_line(forfeit: dict[str, Any]) -> str:
+    """Returns who forfeited decisions in a match, and why, as text."""
+    reasons = ", ".join(f"{count} × {reason}" for reason, count in sorted(forfeit["reasons"].items()))
+    return f"{forfeit['agent']} forfeited decisions in match {forfeit['match']}: {reasons}"
 
 
 def _html_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

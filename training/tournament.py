@@ -12,6 +12,8 @@ import inspect
 import io
 import json
 import platform
+import shlex
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement
@@ -87,6 +89,12 @@ class Team:
         self._members = (first, second)
         self._sides = rules.sides
 
+    @property
+    def forfeits(self) -> Counter[str]:
+        """Decisions that its members forfeited, by reason."""
+        members = {id(member): member for member in self._members}.values()
+        return sum((Counter(getattr(member, "forfeits", {})) for member in members), Counter())
+
     def act(self, views: NDArray[np.void], rng: np.random.Generator) -> NDArray[np.int64]:
         """Chooses an action for each view (:class:`pitch_env.agent.Agent`)."""
         actions = np.empty(len(views), np.int64)
@@ -123,13 +131,17 @@ def fingerprint(name: str, agent: Agent | ClairvoyantAgent) -> str:
     """Returns a hash of what decides how an agent plays: its class's source, all of ours that it imports, its files."""
     digest = hashlib.sha256()
     files = sorted(sources_of(Path(inspect.getfile(type(agent)))))
-    argument = Path(name.partition(":")[2].partition("?")[0])
-    if argument.is_dir():
+    kind, _, rest = name.partition(":")
+    argument = Path(rest.partition("?")[0])
+    if kind == "exec":
+        files += [Path(word) for word in shlex.split(rest) if Path(word).is_file()]
+    elif argument.is_dir():
         files += [path for path in (argument / "checkpoint.safetensors", argument / "model.zip") if path.exists()]
     elif argument.is_file():
         files.append(argument)
     elif isinstance(agent, NeuralAgent):
         files += sorted(MODELS.glob("*.safetensors"))
+    digest.update(rest.encode())
     for path in files:
         digest.update(path.read_bytes())
     return digest.hexdigest()
@@ -192,7 +204,7 @@ def play_tournament(
             if progress is not None:
                 progress(len(every) - len(missing) + first + len(wave), len(every))
     margins = {pairing.name: np.load(_file_of(folder, pairing)) for pairing in every}
-    results = results_of(plan, margins)
+    results = results_of(plan, margins) | {"forfeits": forfeits_in(folder, every)}
     write_text(folder / "results.json", json.dumps(results, indent=1))
     write_report(folder, results, manifest)
     return results
@@ -225,15 +237,30 @@ def _file_of(folder: Path, pairing: Pairing) -> Path:
 
 
 def _play(plan: Plan, pairing: Pairing, file: Path) -> None:
-    """Plays one match and writes the margins (N,) of its deals."""
+    """Plays one match and writes the margins (N,) of its deals, and who forfeited decisions in it, if anybody did."""
     first, second = (make_agent(name, plan.rules) for name in pairing.team)
     side = first if pairing.team[0] == pairing.team[1] else Team(first, second, plan.rules)
     match = play_match(
         plan.rules, side, make_agent(pairing.other, plan.rules), plan.num_deals, plan.seed, plan.whole_games
     )
+    forfeits = dict(match.tally.forfeits[0]), dict(match.tally.forfeits[1])
+    if any(forfeits):
+        write_text(file.with_suffix(".json"), json.dumps(forfeits))
     data = io.BytesIO()
     np.save(data, match.margins)
     write_bytes(file, data.getvalue())
+
+
+def forfeits_in(folder: Path, every: Sequence[Pairing]) -> list[dict[str, Any]]:
+    """Returns who forfeited decisions, in which matches, by reason, as plain JSON types."""
+    found = []
+    for pairing in every:
+        path = _file_of(folder, pairing).with_suffix(".json")
+        if path.exists():
+            sides = (" + ".join(dict.fromkeys(pairing.team)), pairing.other)
+            for who, reasons in zip(sides, json.loads(path.read_text(encoding="utf-8")), strict=True):
+                found += [{"match": pairing.name, "agent": who, "reasons": reasons}] if reasons else []
+    return found
 
 
 # Results

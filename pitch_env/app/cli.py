@@ -255,6 +255,7 @@ def tournament(
         raise CommandError("give --deals or --games, not both")
     table = _rules(rules)
     from training.duplicate import IllegalChoiceError
+    from training.report import forfeit_line
     from training.tournament import Plan, TournamentError, play_tournament, rows_of
 
     folder = run or Path("runs") / f"tournament-seed{seed}"
@@ -270,6 +271,8 @@ def tournament(
     if reference is not None:
         teams = [(" + ".join(row["team"]), f"{row['mean']:+.3f}") for row in results["teams"]]
         _show_table(("partners", f"against {reference}"), teams, as_json)
+    for forfeit in results["forfeits"]:
+        typer.echo(forfeit_line(forfeit), err=as_json)
     typer.echo(f"{folder}/report.html", err=as_json)
 
 
@@ -300,6 +303,9 @@ def benchmark(
     typer.echo(f"{leaderboard_head()}\n{result['row']}", err=as_json)
     for setting, message in result["refused"].items():
         typer.echo(f"{setting}: {message}", err=True)
+    for row in result["results"]:
+        if row["forfeits"]:
+            typer.echo(f"{row['setting']} v {row['reference']}: forfeited decisions {row['forfeits']}", err=True)
 
 
 @app.command()

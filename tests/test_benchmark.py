@@ -90,6 +90,13 @@ def test_rules_that_an_agent_refuses_are_left_out_of_its_row():
     assert {row["setting"] for row in result["results"]} == {"deals"}
 
 
+def test_a_reference_that_there_is_not_is_named_before_anything_is_played():
+    seen = []
+    with pytest.raises(ValueError, match="no agent 'nobody'"):
+        run_benchmark("rule", replace(SMALL, references=("random", "nobody")), progress=lambda *args: seen.append(args))
+    assert seen == []
+
+
 def test_a_row_has_the_means_in_the_order_of_the_references_and_the_widest_interval():
     rows = [
         {"setting": "deals", "mean": 4.0, "interval": [3.9, 4.1], "seconds_per_decision": 1e-6},

@@ -85,10 +85,11 @@ def run_benchmark(
         the settings that the agent refuses, and why; ``row`` of the leaderboard.
 
     Raises:
-        ValueError: if there is no such agent, it refuses all rules, or it is shown hidden cards.
+        ValueError: if there is no such agent or reference, it refuses all rules, or it is shown hidden cards.
     """
     results, refused = [], {}
-    hashes: dict[str, str] = {}
+    first_rules = VARIANTS[protocol.settings[0].variant]
+    hashes = {name: fingerprint(name, ranked(name, first_rules)) for name in protocol.references}
     total = len(protocol.settings) * len(protocol.references)
     for k, setting in enumerate(protocol.settings):
         rules = VARIANTS[setting.variant]
@@ -102,7 +103,6 @@ def run_benchmark(
         for j, reference in enumerate(protocol.references):
             if progress is not None:
                 progress(k * len(protocol.references) + j, total, f"{setting.name} v {reference}")
-            hashes[reference] = fingerprint(reference, ranked(reference, rules))
             played = evaluate(
                 agent, reference, rules, setting.num_deals, setting.seed, setting.whole_games, None, processes, backend
             )

@@ -87,7 +87,7 @@ def stopped_after(iterations):
         ("frames = ", r"is not TOML"),
         ('opponents = ["nobody"]', r"opponents: no agent 'nobody'"),
         ('league = ["nobody"]', r"league: no agent 'nobody'"),
-        ("league_share = 0.5\nleague_size = 0", r"nobody is in it"),
+        ("league_share = 0.5\nleague_size = 0", r"league_size=0: it is empty"),
     ],
 )
 def test_a_bad_config_gets_one_error_that_names_it(tmp_path, text, message):

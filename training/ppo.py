@@ -14,7 +14,8 @@ import json
 import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
@@ -43,6 +44,7 @@ from pitch_env.rules import Rules
 from training import selfplay
 from training.ceiling import bare_loop
 from training.config import ConfigError, Fraction, NonNegative, Positive, read_config, write_text
+from training.curves import draw_curves
 from training.duplicate import IllegalChoiceError, apply_rows
 from training.equity import Equity
 from training.evaluate import play_match
@@ -693,13 +695,17 @@ class Run:
         return self._agent_of(arrays_of(self.networks.actor, ""), rules, draws=False)
 
     def measure(self, opponent: str, num_deals: int) -> dict[str, dict[str, Any]]:
-        """Plays a duplicate match of each rules against an agent; returns mean margin and 95 % interval by rules."""
+        """Plays a duplicate match of each rules against an agent.
+
+        Returns:
+            By rules: ``mean`` margin, 95 % ``interval``, and by bid the auctions ``won`` with it and bids ``made``.
+        """
         margins = {}
         for number, (name, rules) in enumerate(self.setting.rules.items()):
             # Deals that no rollout has seen (training uses the seed itself), others for each rules.
             seed = ~self.setting.config.seed - number
             match = play_match(rules, self.agent(rules), make_agent(opponent, rules), num_deals, seed)
-            margins[name] = {"mean": match.mean, "interval": list(match.interval)}
+            margins[name] = {"mean": match.mean, "interval": list(match.interval), "bids": match.bids["a"]}
         return margins
 
 
@@ -710,19 +716,26 @@ def load_config(path: Path | str, seed: int | None = None) -> tuple[Config, dict
         ConfigError: if there is no such file, it is not TOML, or a key or value is refused.
     """
     config = read_config(Config, path, seed)
+    return config, check_config(config, path)
+
+
+def check_config(config: Config, path: Path | str) -> dict[str, Rules]:
+    """Returns the rules of a config, by name.
+
+    Raises:
+        ConfigError: if rules or agents are refused; the message names ``path``.
+    """
     rules = named_rules(config.rules, path)
     for key in ("opponents", "league"):
         try:
             for name, one in product(getattr(config, key), rules.values()):
-                if not isinstance(make_agent(name, one), Agent):
+                if not isinstance(make_agent(name, one), Agent) and key == "league":
                     raise ValueError(f"{name!r} must be shown hidden cards, which training does not do")
         except ValueError as error:
             raise ConfigError(f"{path}: {key}: {error}") from None
     if config.league_share > 0 and not config.league and config.league_size == 0:
-        raise ConfigError(
-            f"{path}: league_share={config.league_share:g} with league=[], league_size=0: nobody is in it"
-        )
-    return config, rules
+        raise ConfigError(f"{path}: league_share={config.league_share:g}, but league=[] and league_size=0: it is empty")
+    return rules
 
 
 def train(
@@ -749,19 +762,26 @@ def train(
         KeyboardInterrupt: on Ctrl-C, once the iteration is finished and its checkpoint written.
     """
     config, rules = load_config(config_path, seed)
+    folder = _run_folder(Path(config_path).stem, config.seed, run, resume)
+    return train_in(folder, config, rules, Path(config_path).read_text(encoding="utf-8"), resume, profile)
+
+
+def train_in(
+    folder: Path, config: Config, rules: dict[str, Rules], text: str, resume: bool = False, profile: bool = False
+) -> dict[str, Any]:
+    """Trains in a folder as :func:`train` does, from a config that is checked; ``text`` is its file."""
     has_cuda = torch.cuda.is_available() and config.device != "cpu"
     if config.device == "cuda" and not has_cuda:
-        raise ConfigError(f"{config_path}: device='cuda', but torch sees no such device")
+        raise ConfigError("device='cuda', but torch sees no such device")
     torch.set_num_threads(config.threads)
     ranks = Ranks.join(has_cuda)
-    folder = _run_folder(Path(config_path).stem, config.seed, run, resume)
     state = Run(folder, Setting(config, rules, ranks))
     if resume:
         state.load()
     ranks.wait()
     if ranks.rank == 0:
         folder.mkdir(parents=True, exist_ok=True)
-        write_text(folder / "config.toml", Path(config_path).read_text(encoding="utf-8"))
+        write_text(folder / "config.toml", text)
     timer = Profile()
     _learn(state, timer)
     result: dict[str, Any] = {
@@ -774,8 +794,13 @@ def train(
         strength = _final_strength(state)
         result["strength"] = {opponent: mean_margin(margins.values()) for opponent, margins in strength.items()}
         if is_universal(config.rules):
-            result["strength_by_rules"] = strength
-        write_text(folder / "result.json", json.dumps(result | {"curve": state.curve}, indent=1))
+            result["strength_by_rules"] = {
+                opponent: {name: mean_margin([margin]) for name, margin in margins.items()}
+                for opponent, margins in strength.items()
+            }
+        told = result | {"curve": state.curve, "opponent": config.opponents[-1]}
+        write_text(folder / "result.json", json.dumps(told, indent=1))
+        draw_curves([folder], folder / "curves.png")
         if profile:
             _print_profile(state, timer)
     return result
@@ -858,7 +883,7 @@ def _learn(state: Run, timer: Profile) -> None:
                 bar.update(task, completed=min(state.frames, config.frames))
                 if state.frames // config.evaluate_every >= due:
                     with timer.phase("measuring"):
-                        strength = _measure(writer, state)
+                        strength = _measure(writer, state, log["entropy"])
                     bar.update(task, strength=strength)
                     if not bar.console.is_terminal:  # a bar shows nothing in a log
                         bar.console.print(f"{state.frames:,} decisions, {state.seconds:.0f} s: {strength}")
@@ -874,25 +899,41 @@ def _learn(state: Run, timer: Profile) -> None:
 def _log(writer: SummaryWriter, state: Run, log: dict[str, float]) -> None:
     for name, value in log.items():
         writer.add_scalar(f"train/{name}", value, state.frames)
-    for name in state.setting.config.league if state.league is not None else ():
-        writer.add_scalar(f"league/{name}", state.league.win_rate(name), state.frames)
+    if state.league is not None:
+        for name in state.setting.config.league:
+            writer.add_scalar(f"league/{name}", state.league.win_rate(name), state.frames)
 
 
-def _measure(writer: SummaryWriter, state: Run) -> str:
-    """Measures strength against the last opponent of the config; returns it in words."""
+def _measure(writer: SummaryWriter, state: Run, entropy: float) -> str:
+    """Measures strength against the last opponent of the config, for the curve; returns it in words."""
     opponent = state.setting.config.opponents[-1]
     margins = state.measure(opponent, max(2, state.setting.config.evaluate_deals // len(state.setting.rules)))
     whole = mean_margin(margins.values())
     low, high = whole["interval"]
     point = {"frames": state.frames, "seconds": round(state.seconds, 1), "mean": whole["mean"]}
-    point |= {"low": low, "high": high}
+    point |= {"low": low, "high": high, "entropy": entropy} | bidding(margins.values())
     writer.add_scalar(f"strength/{opponent}", whole["mean"], state.frames)
+    writer.add_scalar("bids/made", point["made"], state.frames)
+    for bid, share in point["bids"].items():
+        writer.add_scalar(f"bids/{bid}", share, state.frames)
     if len(margins) > 1:
         point["rules"] = {name: margin["mean"] for name, margin in margins.items()}
         for name, mean in point["rules"].items():
             writer.add_scalar(f"strength/{opponent}/{name}", mean, state.frames)
     state.curve.append(point)
     return f"v {opponent} {whole['mean']:+.2f} ± {(high - low) / 2:.2f}"
+
+
+def bidding(margins: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """Returns the share of won auctions whose bid was ``made``, and by bid its share of these auctions."""
+    won: Counter[str] = Counter()
+    made = 0
+    for margin in margins:
+        for bid, row in margin["bids"].items():
+            won[bid] += row["won"]
+            made += row["made"]
+    total = max(1, won.total())
+    return {"made": made / total, "bids": {bid: won[bid] / total for bid in sorted(won)}}
 
 
 def _final_strength(state: Run) -> dict[str, dict[str, dict[str, Any]]]:

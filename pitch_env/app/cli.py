@@ -6,6 +6,7 @@ imported inside the commands that need them.
 """
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -30,7 +31,7 @@ app = typer.Typer(
 
 EXTRA_OF = {
     "torch": "train", "tensorboard": "train", "safetensors": "train", "stable_baselines3": "train",
-    "sb3_contrib": "train", "pyarrow": "export", "matplotlib": "plot",
+    "sb3_contrib": "train", "pyarrow": "export", "matplotlib": "plot", "open_spiel": "bench",
 }  # fmt: skip
 """The extra of this distribution that brings an optional module."""
 
@@ -179,6 +180,46 @@ def equity(
     if as_json:
         _emit({"agent": agent, "deals": deals, "lowest": found.lowest, "table": found.table.round(4).tolist()})
     typer.echo(drawing(found), err=as_json)
+
+
+@app.command()
+def exploit(
+    agent: Annotated[str, typer.Argument(help="The agent that is exploited, by name.")],
+    rules: RulesOption = "auction_pitch",
+    frames: Annotated[int, typer.Option(min=1, help="Decisions of the best response to learn from.")] = 5_000_000,
+    run: Annotated[Path | None, typer.Option(help="Folder of the run; goes on with one that is there.")] = None,
+    start: Annotated[Path | None, typer.Option(help="Checkpoint that the best response begins with.")] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="Small games of two: the exact value, by OpenSpiel.")] = False,
+    deals: Annotated[int, typer.Option(min=2, help="Duplicate deals of the measurement.")] = 20_000,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Train a best response to an agent that stays as it is: a lower bound of what can be won from it."""
+    table = _rules(rules)
+    _agent(agent, table)
+    if exact:
+        from training.exploit import exact_exploit
+
+        with _refusals(ValueError):
+            result = exact_exploit(agent, rules, seed=seed)
+        if as_json:
+            _emit(result)
+        typer.echo(f"The best response wins {result['mean']:.4f} points a deal from {agent}", err=as_json)
+        return
+    from training.exploit import exploit as respond
+
+    folder = run or Path("runs") / f"exploit-{re.sub(r'[^A-Za-z0-9]+', '-', agent)}-seed{seed}"
+    try:
+        with _refusals(ValueError):
+            result = respond(agent, table, frames, folder, str(start or ""), seed, deals)
+    except KeyboardInterrupt:
+        typer.echo(f"Stopped. Go on with the same command and --run {folder}", err=True)
+        raise typer.Exit(130) from None
+    if as_json:
+        _emit(result)
+    low, high = result["interval"]
+    won = f"{result['mean']:+.3f} points a deal, 95 % interval {low:+.3f} to {high:+.3f}"
+    typer.echo(f"After {result['frames']:,} decisions the best response wins {won}, from {agent}", err=as_json)
 
 
 @app.command()

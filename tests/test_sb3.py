@@ -1,5 +1,7 @@
 """Stable-Baselines3: the VecEnv, and MaskablePPO in self-play."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_suppo
 
 from pitch_env import VARIANTS, make_agent
 from training.config import ConfigError
-from training.sb3 import PitchVecEnv, train
+from training.sb3 import PitchVecEnv, compare, train
 
 SMALL = """
 rules = "mini_pitch"
@@ -23,6 +25,8 @@ league_size = 2
 snapshot_every = 1024
 opponents = ["random"]
 final_deals = 100
+evaluate_every = 2048
+evaluate_deals = 100
 threads = 1
 """
 
@@ -88,7 +92,11 @@ def test_maskable_ppo_trains_in_self_play_and_its_model_is_an_agent(tmp_path):
     path.write_text(SMALL)
     result = train(path, tmp_path / "run", progress=False)
     assert result["frames"] == 4096
-    assert (tmp_path / "run" / "result.json").exists()
+    curve = json.loads((tmp_path / "run" / "result.json").read_text())["curve"]
+    assert [point["frames"] for point in curve] == [2048, 4096]
+    assert all(point["low"] < point["mean"] < point["high"] for point in curve)
+    assert 0 < curve[0]["seconds"] < curve[1]["seconds"]
+    assert (tmp_path / "run" / "curves.png").exists()
     agent = make_agent(f"sb3:{tmp_path / 'run'}", "mini_pitch")
     from training.evaluate import play_match
 
@@ -106,3 +114,10 @@ def test_models_that_do_not_fit_are_refused(tmp_path):
     (tmp_path / "text.zip").write_text("no model")
     with pytest.raises(ValueError, match="not a model of MaskablePPO"):
         make_agent(f"sb3:{tmp_path / 'text.zip'}")
+
+
+def test_both_learners_are_measured_on_the_same_game():
+    result = compare("mini_pitch", width=16, threads=1, seconds=0.01)
+    assert result["ratio"] == pytest.approx(result["ours"] / result["maskable_ppo"])
+    assert result["maskable_ppo"] > 0
+    assert (result["rules"], result["width"], result["depth"]) == ("mini_pitch", 16, 2)

@@ -709,6 +709,22 @@ class Run:
         return margins
 
 
+def decisions_a_second(config: Config, seconds: float) -> float:
+    """Measures how fast a config learns, after a first iteration that is not counted; keeps nothing."""
+    setting = Setting(config, check_config(config, "decisions a second"), Ranks.join(False))
+    networks, rows, timer = Networks(setting), Rows(setting), Profile()
+    frames, began, iteration = 0, time.perf_counter(), 0
+    while iteration < 2 or time.perf_counter() - began < seconds:
+        rollout(networks.actor, setting, rows, iteration, timer)
+        advantages(networks, setting, rows, timer)
+        update(networks, setting, rows, iteration, 0.0, timer)
+        frames += rows.num
+        if iteration == 0:
+            frames, began = 0, time.perf_counter()
+        iteration += 1
+    return frames / (time.perf_counter() - began)
+
+
 def load_config(path: Path | str, seed: int | None = None) -> tuple[Config, dict[str, Rules]]:
     """Reads a config (TOML) and the rules that it names, by name.
 

@@ -270,6 +270,20 @@ def test_bench_measures_every_row_or_says_what_is_missing(capsys, monkeypatch):
     assert "frog is not installed" in out
 
 
+def test_the_solver_is_timed_deal_by_deal_from_the_first_lead(monkeypatch):
+    from pitch_env.app import bench
+    from pitch_env.engine.state import PLAY
+
+    monkeypatch.setattr(bench, "NUM_DEALS", 3)
+    clock = bench.SolverClock()
+    assert clock.states["phase"].tolist() == [PLAY] * 3
+    assert not clock.states["num_plays"].any()
+    assert clock() == clock() == 3
+    figures = clock.figures()
+    assert 0 < figures["mean_ms"] < figures["p99_ms"] <= 1e3 * clock.seconds.max()
+    assert figures["nodes_per_second"] == clock.nodes / clock.seconds.sum() > 0
+
+
 def test_bench_has_a_row_for_each_variant_interface_and_peer():
     from pitch_env.app import bench
 

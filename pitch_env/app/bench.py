@@ -4,11 +4,13 @@ A decision is one action of a player. Every row is driven as fast as its interfa
 and the best of several repeats counts: other work on the machine can only make a row slower.
 """
 
+import contextlib
 import importlib
 import importlib.metadata
 import os
 import platform
 import random
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,6 +24,8 @@ from numpy.typing import NDArray
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
 
 from pitch_env.actions import NUM_ACTIONS
+from pitch_env.agent import make_agent
+from pitch_env.app.play import choose
 from pitch_env.engine.state import STATE
 from pitch_env.engine.step import play_random_batch, play_random_threads, start_batch
 from pitch_env.engine.tables import compile_rules
@@ -35,10 +39,23 @@ NUM_GAMES = 1024
 REPEATS = 7
 """Of which the best counts."""
 
+NUM_DEALS = 256
+"""Deals that the solver solves."""
+
 DEAL_LENGTH = 28
 """Decisions of a deal of the base game, and of an episode of the empty environment."""
 
-PACKAGES = ("pitch-env", "numpy", "numba", "gymnasium", "pettingzoo", "stable-baselines3", "open_spiel", "rlcard")
+PACKAGES = (
+    "pitch-env",
+    "numpy",
+    "numba",
+    "gymnasium",
+    "pettingzoo",
+    "stable-baselines3",
+    "open_spiel",
+    "rlcard",
+    "pufferlib",
+)
 """Packages whose versions are told."""
 
 RATIOS = {
@@ -46,6 +63,7 @@ RATIOS = {
         "batch, observed: auction_pitch",
         "OpenSpiel euchre, tensor",
     ),
+    "observed batch / PufferLib tripletriad": ("batch, observed: auction_pitch", "PufferLib tripletriad"),
     "env() / PettingZoo texas_holdem env()": ("env()", "PettingZoo texas_holdem env()"),
     "env() / empty env()": ("env()", "empty env()"),
 }
@@ -62,7 +80,8 @@ class Row:
 
     Attributes:
         name: what it is called in the result.
-        make: makes it, and returns a function that plays a while and returns the number of decisions.
+        make: makes it, and returns a function that plays a while and returns the number of decisions; what that
+            function's ``figures()`` returns, if it has one, is told too.
     """
 
     name: str
@@ -77,10 +96,11 @@ def run(seconds: float, progress: Callable[[str, int], None] | None = None) -> d
         progress: called before each row with its name and how many are done.
 
     Returns:
-        ``rates`` (name to decisions/s), ``missing`` (name to what is not installed), ``ratios``, ``versions``,
-        ``machine``, ``command``.
+        ``rates`` (name to decisions/s), ``figures`` (name to more numbers of that row), ``missing`` (name to what is
+        not installed), ``ratios``, ``versions``, ``machine``, ``command``.
     """
     rates: dict[str, float] = {}
+    figures: dict[str, dict[str, float]] = {}
     missing: dict[str, str] = {}
     before = numba.get_num_threads()
     try:
@@ -89,13 +109,17 @@ def run(seconds: float, progress: Callable[[str, int], None] | None = None) -> d
                 progress(row.name, number)
             numba.set_num_threads(1)
             try:
-                rates[row.name] = rate(row.make(), seconds)
+                play = row.make()
+                rates[row.name] = rate(play, seconds)
+                if hasattr(play, "figures"):
+                    figures[row.name] = play.figures()
             except NotInstalledError as error:
                 missing[row.name] = str(error)
     finally:
         numba.set_num_threads(before)
     return {
         "rates": rates,
+        "figures": figures,
         "missing": missing,
         "ratios": {name: rates[a] / rates[b] for name, (a, b) in RATIOS.items() if a in rates and b in rates},
         "versions": versions(),
@@ -132,13 +156,19 @@ def rows() -> list[Row]:
         Row("empty env()", lambda: drive_aec(wrapped_empty())),
         Row("SeatEnv against greedy", _seat_env),
         Row(f"SB3 VecEnv of {NUM_GAMES} tables against greedy", _vec_env),
+        Row("exact solver, deals from the first lead: auction_pitch", SolverClock),
     ]
     for game in ("euchre", "spades"):
         made += [
             Row(f"OpenSpiel {game}", _open_spiel(game, False)),
             Row(f"OpenSpiel {game}, tensor", _open_spiel(game, True)),
         ]
-    return [*made, Row("RLCard leduc", _rlcard), Row("PettingZoo texas_holdem env()", _texas_holdem)]
+    return [
+        *made,
+        Row("RLCard leduc", _rlcard),
+        Row("PettingZoo texas_holdem env()", _texas_holdem),
+        Row("PufferLib tripletriad", _tripletriad),
+    ]
 
 
 def versions() -> dict[str, str]:
@@ -367,6 +397,49 @@ def _vec_env() -> Callable[[], int]:
     return play
 
 
+class SolverClock:
+    """Solves the same deals over and over from the first lead, after auctions by ``rule``; a decision is a deal.
+
+    Attributes:
+        states: (:data:`NUM_DEALS`,) the positions.
+        seconds: (:data:`NUM_DEALS`,) the shortest time that each took.
+        nodes: positions looked at in all of them.
+    """
+
+    def __init__(self) -> None:
+        self._solver = importlib.import_module("agents.solver")
+        self._space = self._solver.new_workspace()
+        self.states = np.concatenate([_first_lead(seed) for seed in range(NUM_DEALS)])
+        self.seconds = np.full(NUM_DEALS, np.inf)
+        self.nodes = 0
+
+    def __call__(self) -> int:
+        """Solves every deal once."""
+        self.nodes = 0
+        for deal in range(NUM_DEALS):
+            began = time.perf_counter()
+            solved = self._solver.solve(self.states[deal : deal + 1], AUCTION_PITCH, workspace=self._space)
+            self.seconds[deal] = min(self.seconds[deal], time.perf_counter() - began)
+            self.nodes += int(solved.nodes[0])
+        return NUM_DEALS
+
+    def figures(self) -> dict[str, float]:
+        """Returns milliseconds a deal, on average and at the 99th percentile, and positions a second."""
+        return {
+            "mean_ms": 1e3 * float(self.seconds.mean()),
+            "p99_ms": 1e3 * float(np.quantile(self.seconds, 0.99)),
+            "nodes_per_second": self.nodes / float(self.seconds.sum()),
+        }
+
+
+def _first_lead(seed: int) -> NDArray[np.void]:
+    """Returns the state (1,) in which a deal's play begins."""
+    game, agent, rng = Game(AUCTION_PITCH, seed), make_agent("rule", AUCTION_PITCH), np.random.default_rng(seed)
+    while game.phase != "play":
+        game.play(choose(agent, game, rng))
+    return np.array([game.state()], STATE)
+
+
 # Other people's
 
 
@@ -431,3 +504,23 @@ def _texas_holdem() -> Callable[[], int]:
     """Plays PettingZoo's own card game, which RLCard plays underneath."""
     _require("rlcard", "rlcard")
     return drive_aec(_require("pettingzoo.classic.texas_holdem_v4", "pettingzoo").env())
+
+
+def _tripletriad() -> Callable[[], int]:
+    """Steps PufferLib's card game, a batch in C that writes its observations.
+
+    Its actions are drawn beforehand; it has no mask to draw them from, and skips those that are illegal.
+    """
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # It leaves a link where it is imported.
+        _require("pufferlib.ocean.tripletriad.binding", "pufferlib")
+        made = importlib.import_module("pufferlib.ocean.tripletriad.tripletriad").TripleTriad
+    env = made(num_envs=NUM_GAMES, report_interval=2**62)
+    actions = np.random.default_rng(0).integers(env.single_action_space.n, size=(64, NUM_GAMES), dtype=np.int32)
+    env.reset()
+
+    def play() -> int:
+        for chosen in actions:
+            env.step(chosen)
+        return actions.size
+
+    return play

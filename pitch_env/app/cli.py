@@ -515,6 +515,8 @@ def bench(
     rows = [(name, f"{rate:,.0f}") for name, rate in result["rates"].items()] + list(result["missing"].items())
     _show_table(("one core unless it says else", "decisions/s"), rows, as_json)
     _show_table(("ratio", ""), [(name, f"{ratio:.2f}") for name, ratio in result["ratios"].items()], as_json)
+    more = [(f"{row}: {name}", f"{value:,.2f}") for row, of in result["figures"].items() for name, value in of.items()]
+    _show_table(("figure", ""), more, as_json)
     about = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
     typer.echo(f"{about}\n{result['machine']}\nTo repeat: {result['command']}", err=as_json)
 

@@ -87,28 +87,29 @@ def run_benchmark(
     Raises:
         ValueError: if there is no such agent or reference, it refuses all rules, or it is shown hidden cards.
     """
-    results, refused = [], {}
-    first_rules = VARIANTS[protocol.settings[0].variant]
-    hashes = {name: fingerprint(name, ranked(name, first_rules)) for name in protocol.references}
-    total = len(protocol.settings) * len(protocol.references)
-    for k, setting in enumerate(protocol.settings):
-        rules = VARIANTS[setting.variant]
+    hashes, refused = {}, {}
+    for setting in protocol.settings:
         try:
-            hashes[agent] = fingerprint(agent, ranked(agent, rules))
+            hashes[agent] = fingerprint(agent, ranked(agent, VARIANTS[setting.variant]))
         except ValueError as error:
             refused[setting.name] = str(error)
-            if len(refused) == len(protocol.settings):
-                raise
-            continue
-        for j, reference in enumerate(protocol.references):
-            if progress is not None:
-                progress(k * len(protocol.references) + j, total, f"{setting.name} v {reference}")
-            played = evaluate(
-                agent, reference, rules, setting.num_deals, setting.seed, setting.whole_games, None, processes, backend
-            )
-            kept = {key: played[key] for key in ("unit", "mean", "interval", "deals")}
-            about = {"forfeits": played["forfeits"]["a"], "seconds_per_decision": played["seconds_per_decision"][agent]}
-            results.append({"setting": setting.name, "reference": reference} | kept | about)
+    if not hashes:
+        raise ValueError(refused[protocol.settings[0].name])
+    first_rules = VARIANTS[protocol.settings[0].variant]
+    hashes |= {name: fingerprint(name, ranked(name, first_rules)) for name in protocol.references}
+    matches = [(setting, name) for setting in protocol.settings for name in protocol.references]
+    matches = [match for match in matches if match[0].name not in refused]
+    results = []
+    for done, (setting, reference) in enumerate(matches):
+        if progress is not None:
+            progress(done, len(matches), f"{setting.name} v {reference}")
+        played = evaluate(
+            agent, reference, setting.variant, setting.num_deals, setting.seed, setting.whole_games, None, processes,
+            backend,
+        )  # fmt: skip
+        kept = {key: played[key] for key in ("unit", "mean", "interval", "deals")}
+        about = {"forfeits": played["forfeits"]["a"], "seconds_per_decision": played["seconds_per_decision"][agent]}
+        results.append({"setting": setting.name, "reference": reference} | kept | about)
     row = leaderboard_row(agent, protocol, results)
     return {
         "format": protocol.version,

@@ -1,6 +1,7 @@
 """Training: configs, learning, determinism, exact resume."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -347,3 +348,25 @@ def test_only_the_learners_seats_make_rows_where_others_sit(name, lone_share):
         margin = points[side] - (points.sum() - points[side]) / (rules.sides - 1)
         assert paid[rows.last_row[i, seat]] == pytest.approx(config.reward_scale * margin)
     assert np.isin(np.flatnonzero(paid), rows.last_row).all()
+
+
+def test_every_tag_of_the_log_is_in_the_table(tmp_path):
+    from pathlib import Path
+
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    path = tmp_path / "small.toml"
+    text = LEAGUE.replace('"mini_pitch"', '["mini_pitch", "kuhn_pitch"]').replace("evaluate_every = 2_000", "")
+    path.write_text(text + "evaluate_every = 500\n")
+    train(path, run=tmp_path / "run")
+    log = EventAccumulator(str(tmp_path / "run" / "tensorboard"))
+    log.Reload()
+    words = [
+        ("strength/random/mini_pitch", "strength/AGENT/RULES"),
+        ("strength/random/kuhn_pitch", "strength/AGENT/RULES"),
+    ]
+    words += [("strength/random", "strength/AGENT"), ("league/rule", "league/AGENT")]
+    words += [(f"bids/{bid}", "bids/BID") for bid in (1, 2, 3, 4)]
+    logged = {dict(words).get(tag, tag) for tag in log.Tags()["scalars"]}
+    table = re.findall(r"^\| `(\w+/\S+)` \|", Path("docs/training.md").read_text(), re.MULTILINE)
+    assert logged == set(table) - {"league/self-FRAMES.safetensors"}

@@ -226,6 +226,17 @@ def test_a_shipped_player_of_several_rules_is_best_where_no_player_of_the_rules_
     assert make_agent("best", "auction_pitch").universal is True
 
 
+def test_the_player_of_all_variants_in_the_box_is_ahead_of_greedy_at_each():
+    _, told = read_checkpoint(neural.MODELS / "all_variants.safetensors")
+    by_rules = told["strength_by_rules"]["greedy"]
+    assert set(by_rules) == set(VARIANTS)
+    assert min(margin["interval"][0] for margin in by_rules.values()) > 0
+    for name, rules in VARIANTS.items():
+        assert make_agent("best", rules).universal == (name != "auction_pitch")
+    rules = VARIANTS["mini_partners"]
+    assert play_match(rules, make_agent("best", rules), make_agent("greedy", rules), 400, seed=9).interval[0] > 0.5
+
+
 HOUSE = [
     variant("cutthroat", players=8, sides=8),
     variant("auction_pitch", decks=2, jokers=2, hand_size=12, play_size=12),

@@ -119,5 +119,6 @@ def test_models_that_do_not_fit_are_refused(tmp_path):
 def test_both_learners_are_measured_on_the_same_game():
     result = compare("mini_pitch", width=16, threads=1, seconds=0.01)
     assert result["ratio"] == pytest.approx(result["ours"] / result["maskable_ppo"])
-    assert result["maskable_ppo"] > 0
+    assert result["ratio_stock"] == pytest.approx(result["ours"] / result["maskable_ppo_stock"])
+    assert min(result["maskable_ppo"], result["maskable_ppo_stock"]) > 0
     assert (result["rules"], result["width"], result["depth"]) == ("mini_pitch", 16, 2)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from pitch_env.actions import BID_0, FIRST_CALL, NUM_ACTIONS, PASS, SMUDGE
 from pitch_env.cards import JACK, NO_CARD, NO_SUIT, NUM_FACES, NUM_RANKS
-from pitch_env.engine.blocks import bytes_of, copy, eight_of, spread, turn, turn_seats
-from pitch_env.engine.jit import ONE, below, first_card, inlined_kernel, kernel, mix, num_cards, parallel_kernel
+from pitch_env.engine.blocks import bytes_of, copy, eight_of, spread, turn, turn_counts, turn_seats
+from pitch_env.engine.jit import ONE, below, first_card, inlined_kernel, kernel, mix, parallel_kernel
 from pitch_env.engine.state import (
     AUCTION,
     EXCHANGE,
@@ -188,12 +188,7 @@ def look_round_the_table(s, r, seat, v, players, sides):
     turn(v.played, s.played, seat, players, 0)
     turn(v.played_dups, s.played_dups, seat, players, 0)
     turn(v.num_face_down, s.num_blind, seat, players, 0)
-    for k in range(MAX_SEATS):
-        v.num_cards[k] = 0
-    other = seat
-    for k in range(players):
-        v.num_cards[k] = num_cards(s.hands[other]) + num_cards(s.hand_dups[other])
-        other = other + 1 if other + 1 < players else 0
+    turn_counts(v.num_cards, s.hands, s.hand_dups, seat, players)
     if r.face_down_size:
         for k in range(players):
             v.num_face_down[k] = r.face_down_size - v.num_face_down[k]
@@ -211,6 +206,8 @@ def look_round_the_table(s, r, seat, v, players, sides):
 
 SCORE_STEPS = np.array([*range(12), 14, 16, 18, 20, 23, 26, 29, 32, 37, 42, 52, 72], np.int64)
 """A score is encoded as whether it is within each of these numbers of the target."""
+
+NUM_STEPS = len(SCORE_STEPS)
 
 GAME_BITS = 8
 GAME_STEPS = 16
@@ -492,13 +489,18 @@ def put_rest(out, pen):
         spread(out, at + count - 64, word << (64 - count) | before >> count & ~(-ONE << (64 - count)))
 
 
-@kernel
+@inlined_kernel
 def encode(v, m, obs):
     """Writes a view as an observation; modifies ``obs`` (F,) uint8.
 
     v  the view, m  the layout's record
     """
-    out = bytes_of(obs)
+    encode_at(v, m, bytes_of(obs))
+
+
+@kernel
+def encode_at(v, m, out):
+    """The same, given where the bytes are: an array handed on would have its references counted."""
     if m.is_common:
         encode_fields(v, m, out, *COMMON)
     else:
@@ -575,25 +577,54 @@ def encode_calls(v, m, out, pen, seats, num_bids, has_more):
 
 @inlined_kernel
 def encode_sides(v, m, out, pen, sides, num_tricks, has_more):
-    """Writes the fields of each side."""
-    for k in range(sides):
-        pen = put(out, pen, np.int64(GAME_VALUE_BITS[np.uint8(v.game_values[k])]), GAME_BITS + GAME_STEPS)
-    for k in range(sides):
-        pen = put(out, pen, steps(v.tricks[k]), num_tricks)
+    """Writes the fields of each side.
+
+    Two sides at a time, so that nothing is left to loop over at the most common table; what stands behind the last
+    side is cut off.
+    """
+    width = GAME_BITS + GAME_STEPS
+    for k in range(0, sides, 2):
+        both = game_value_bits(v.game_values[k]) | game_value_bits(v.game_values[k + 1]) << width
+        pen = put(out, pen, both, width * min(2, sides - k))
+    if num_tricks < 32:
+        for k in range(0, sides, 2):
+            both = steps(v.tricks[k]) | steps(v.tricks[k + 1]) << num_tricks
+            pen = put(out, pen, both, num_tricks * min(2, sides - k))
+    else:
+        for k in range(sides):
+            pen = put(out, pen, steps(v.tricks[k]), num_tricks)
     suit = v.trump if 0 <= v.trump < 4 else v.reference
-    for k in range(sides):
-        cards = v.taken[k] if suit != NO_SUIT else ONE ^ ONE
-        ranks = cards >> NUM_RANKS * (suit & 3)
-        trumps = np.int64(SLOTS_OF_LOW[ranks & 127] | SLOTS_OF_HIGH[ranks >> 7 & 63] | SLOTS_OF_JOKERS[cards >> 52 & 3])
-        trumps |= (cards >> (NUM_RANKS * (3 - (suit & 3)) + JACK) & 1) << 4
-        pen = put(out, pen, trumps, TRUMP_SLOTS)
+    for k in range(0, sides, 2):
+        both = slots(v.taken[k], suit) | slots(v.taken[k + 1], suit) << TRUMP_SLOTS
+        pen = put(out, pen, both, TRUMP_SLOTS * min(2, sides - k))
     if has_more and m.taken_spades >= 0:
         for k in range(sides):
             pen = put(out, pen, v.taken[k] >> 39, NUM_RANKS)
-    for k in range(sides):
-        missing = min(max(m.target - v.scores[k], 0), SCORE_STEPS[-1] + 1)
-        pen = put(out, pen, np.int64(SCORE_BITS[missing]), len(SCORE_STEPS))
+    for k in range(0, sides, 2):
+        both = score_bits(m.target - v.scores[k]) | score_bits(m.target - v.scores[k + 1]) << NUM_STEPS
+        pen = put(out, pen, both, NUM_STEPS * min(2, sides - k))
     return pen
+
+
+@inlined_kernel
+def game_value_bits(value):
+    """Returns how a Game value is encoded."""
+    return np.int64(GAME_VALUE_BITS[np.uint8(value)])
+
+
+@inlined_kernel
+def slots(cards, suit):
+    """Returns the trumps of a set of cards, as bits by rank, high to low; none when there is no suit."""
+    cards = cards if suit != NO_SUIT else ONE ^ ONE
+    ranks = cards >> NUM_RANKS * (suit & 3)
+    trumps = np.int64(SLOTS_OF_LOW[ranks & 127] | SLOTS_OF_HIGH[ranks >> 7 & 63] | SLOTS_OF_JOKERS[cards >> 52 & 3])
+    return trumps | (cards >> (NUM_RANKS * (3 - (suit & 3)) + JACK) & 1) << 4
+
+
+@inlined_kernel
+def score_bits(missing):
+    """Returns how a score is encoded that is so many points from the target."""
+    return np.int64(SCORE_BITS[min(max(missing, 0), SCORE_STEPS[-1] + 1)])
 
 
 @inlined_kernel

@@ -38,6 +38,11 @@ if numba.config.DISABLE_JIT:
         """
         target[:] = [source[(start + k) % count] if k < count else fill for k in range(8)]
 
+    def turn_counts(target: Any, sets: Any, more: Any, start: int, count: int) -> None:
+        """Writes how many cards the first ``count`` of 8 pairs of sets have, as :func:`turn` reads them, then zeros."""
+        sizes = [int(a).bit_count() + int(b).bit_count() for a, b in zip(sets, more, strict=True)]
+        turn(target, sizes, start, count, 0)
+
     def turn_seats(target: Any, source: Any, viewer: int, players: int) -> None:
         """Writes 64 to 128 seats (+ 8, or -1 for none) as counted from a viewer's seat; modifies ``target``."""
         target[:] = [(int(x & 7) - viewer) % players | int(x & 8) if x >= 0 else x for x in source]
@@ -68,6 +73,15 @@ else:
         vector = builder.insert_element(ir.Constant(lanes, ir.Undefined), number, ir.Constant(ir.IntType(32), 0))
         order = ir.Constant(ir.VectorType(ir.IntType(32), length), [0] * length)
         return builder.shuffle_vector(vector, ir.Constant(lanes, ir.Undefined), order)
+
+    def _round(context: Any, builder: Any, dtype: Any, origin: Any, begin: Any, number: Any) -> tuple[Any, ...]:
+        """Returns 8 numbers from one on, the same ``number`` earlier, and which of either are the first ``number``."""
+        kind = context.get_value_type(dtype)
+        ahead = _load(builder, origin, begin, kind, 8)
+        around = _load(builder, origin, builder.sub(begin, number), kind, 8)
+        lane = ir.Constant(ir.VectorType(_WORD, 8), list(range(8)))
+        is_ahead = builder.icmp_signed("<", lane, _repeat(builder, builder.sub(number, begin), 8))
+        return ahead, around, is_ahead, builder.icmp_signed("<", lane, _repeat(builder, number, 8))
 
     @intrinsic
     def bytes_of(typingctx: Any, target: Any) -> Any:
@@ -128,18 +142,35 @@ else:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             to, origin = (_pointer(context, builder, target, block) for block in args[:2])
             begin, number, behind = args[2:]
-            kind = context.get_value_type(target.dtype)
-            ahead = _load(builder, origin, begin, kind, 8)
-            around = _load(builder, origin, builder.sub(begin, number), kind, 8)
-            lane = ir.Constant(ir.VectorType(_WORD, 8), list(range(8)))
-            is_ahead = builder.icmp_signed("<", lane, _repeat(builder, builder.sub(number, begin), 8))
-            is_inside = builder.icmp_signed("<", lane, _repeat(builder, number, 8))
+            ahead, around, is_ahead, is_inside = _round(context, builder, target.dtype, origin, begin, number)
             rest = _repeat(builder, context.cast(builder, behind, types.int64, target.dtype), 8)
             turned = builder.select(is_inside, builder.select(is_ahead, ahead, around), rest)
             _store(builder, turned, to, ir.Constant(_WORD, 0))
             return context.get_dummy_value()
 
         return types.void(target, target, types.int64, types.int64, types.int64), codegen
+
+    @intrinsic
+    def turn_counts(typingctx: Any, target: Any, sets: Any, more: Any, start: Any, count: Any) -> Any:
+        """Writes how many cards the first ``count`` of 8 pairs of sets have, as :func:`turn` reads them, then zeros."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            begin, number = args[3:]
+            words = ir.VectorType(_WORD, 8)
+            popcount = builder.module.declare_intrinsic("llvm.ctpop.v8i64", (), ir.FunctionType(words, (words,)))
+            sizes = []
+            for block, kind in ((args[1], sets), (args[2], more)):
+                origin = _pointer(context, builder, kind, block)
+                ahead, around, is_ahead, is_inside = _round(context, builder, kind.dtype, origin, begin, number)
+                sizes.append(builder.call(popcount, [builder.select(is_ahead, ahead, around)]))
+            both = builder.add(*sizes)
+            none = ir.Constant(both.type, [0] * 8)
+            lanes = ir.VectorType(context.get_value_type(target.dtype), 8)
+            counts = builder.trunc(builder.select(is_inside, both, none), lanes)
+            _store(builder, counts, _pointer(context, builder, target, args[0]), ir.Constant(_WORD, 0))
+            return context.get_dummy_value()
+
+        return types.void(target, sets, more, types.int64, types.int64), codegen
 
     @intrinsic
     def turn_seats(typingctx: Any, target: Any, source: Any, viewer: Any, players: Any) -> Any:

@@ -53,7 +53,7 @@ def apply(s, r, action):
         apply_swap(s, r, action)
 
 
-@kernel
+@inlined_kernel
 def write_mask(cards, calls, mask):
     """Writes sets of cards and calls as zeros and ones; modifies ``mask`` (NUM_ACTIONS,), contiguous bytes."""
     out = bytes_of(mask)

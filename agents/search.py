@@ -3,7 +3,8 @@
 ``pimc`` draws worlds uniformly and plays the action whose value, averaged over them, is best (perfect-information
 Monte Carlo: Levy 1989, Long et al. 2010). ``search`` does so on top of a network: worlds count by how likely the
 network was to make the calls and plays that were seen, and values are weighed against its policy. ``cheat`` is shown
-all cards.
+all cards. With ``depth=1`` either thinks one decision further before all cards are known: the seat's next action is the
+same in all worlds that it cannot tell apart then (extended PIMC: Arjonilla et al. 2024).
 
 Values come from the exact solver, or where too many cards are left for it from ``rule`` playing the deal out.
 
@@ -24,7 +25,7 @@ from agents.solver import NO_VALUE, POINTS, Workspace, new_workspace, solve_root
 from agents.worlds import draw_worlds, past_decisions
 from pitch_env.actions import FIRST_CALL, NUM_ACTIONS
 from pitch_env.engine.jit import first_card, kernel, mix, num_cards
-from pitch_env.engine.state import MAX_PACK, OVER, PLAY, STATE, WIDOW
+from pitch_env.engine.state import EXCHANGE, MAX_PACK, OVER, PLAY, STATE, WIDOW
 from pitch_env.engine.step import apply, legal
 from pitch_env.engine.tables import compile_rules
 from pitch_env.observation import VIEW, look
@@ -155,6 +156,47 @@ def search_views(views, rules, notes, space, keys, chunk, worlds, values, drawn)
 
 
 @kernel
+def wait_for(s, r, n, seat, v):
+    """Plays on with ``rule`` until a seat is to move or the deal is over; returns a hash of what that seat then knows.
+
+    Modifies ``s`` and the scratch ``v`` (1,) VIEW.
+    """
+    seen = np.int64(0)
+    while s.phase != OVER and s.seat != seat:
+        look(s, r, s.seat, v[0])
+        action = rule_action(v[0], r, n)
+        # 5.2  Which cards a seat discarded only it knows.
+        if s.phase != EXCHANGE:
+            seen = mix(seen, action)
+        apply(s, r, action)
+    return mix(mix(seen, s.hands[seat]), s.hand_dups[seat])
+
+
+@kernel
+def search_later(view, rules, notes, space, key, actions, worlds, values, seen):
+    """Draws W worlds and values each next action of the seat after each of K actions; returns whether there are worlds.
+
+    Others play as ``rule`` in between. Modifies ``worlds`` (W,), ``values`` (W, K, A) int64 and ``seen`` (W, K), a hash
+    of what the seat then knows.
+    """
+    if view[0].num_reshuffles > 0 or not draw_worlds(view, rules, key, worlds):
+        return False
+    r, later, scratch, v = rules[0], np.zeros(1, STATE), np.zeros(1, STATE), np.zeros(1, VIEW)
+    for j in range(len(worlds)):
+        seat = worlds[j].seat
+        side = r.side_of[seat]
+        for k in range(len(actions)):
+            later[0] = worlds[j]
+            apply(later[0], r, actions[k])
+            seen[j, k] = wait_for(later[0], r, notes[0], seat, v)
+            if later[0].phase == OVER:
+                values[j, k, :] = net_value(later[0], r, side)
+            else:
+                value_actions(later, 0, rules, notes, space, scratch, v, values[j, k])
+    return True
+
+
+@kernel
 def value_states(states, rules, notes, space, values):
     """Finds the value of every action in N states; modifies ``values`` (N, A) int64."""
     scratch, v = np.zeros(1, STATE), np.zeros(1, VIEW)
@@ -214,6 +256,32 @@ class Table:
         blocks = [slice(first, first + BLOCK) for first in range(0, len(views), BLOCK)]
         return np.concatenate([self._search_block(views[block], budget, keys[block], weigh) for block in blocks])
 
+    def search_later(self, views: NDArray[np.void], budget: Budget, rng: np.random.Generator, weigh: Weigh) -> Values:
+        """Does as :meth:`search` with the seat's next action the same in worlds that it cannot tell apart then."""
+        keys = rng.integers(1 << 62, size=len(views))
+        return np.stack([self._search_view(views[i : i + 1], budget, int(keys[i]), weigh) for i in range(len(views))])
+
+    def _search_view(self, view: NDArray[np.void], budget: Budget, key: int, weigh: Weigh) -> Values:
+        result = np.full(NUM_ACTIONS, np.nan)
+        cards, calls = int(view["legal_cards"][0]), int(view["legal_calls"][0])
+        legal_now = [action for action in range(NUM_ACTIONS) if (cards | calls << FIRST_CALL) >> action & 1]
+        actions, found, histories, weights = np.array(legal_now), [], [], []
+        for chunk, size in budget.chunks(1):
+            worlds, seen = np.zeros(size, STATE), np.zeros((size, len(actions)), np.int64)
+            values = np.empty((size, len(actions), NUM_ACTIONS), np.int64)
+            keyed = mix(key, chunk)
+            if not search_later(view, self.tables, self.notes, self.space, keyed, actions, worlds, values, seen):
+                return result
+            found.append(values)
+            histories.append(seen)
+            weights.append(weigh(view, worlds[None])[0])
+        log_weights = np.concatenate(weights)
+        shares = np.exp(log_weights - log_weights.max())
+        values, seen = np.concatenate(found) / (self.rules.sides - 1), np.concatenate(histories)
+        for k, action in enumerate(legal_now):
+            result[action] = best_tied(values[:, k], seen[:, k], shares / shares.sum())
+        return result
+
     def _search_block(self, views: NDArray[np.void], budget: Budget, keys: NDArray[np.int64], weigh: Weigh) -> Values:
         num = len(views)
         found, weights = [], []
@@ -231,6 +299,20 @@ class Table:
         shares /= shares.sum(axis=1, keepdims=True)
         means = np.einsum("nw,nwa->na", shares, values) / (self.rules.sides - 1)
         return np.where(values[:, 0] == NO_VALUE, np.nan, means)
+
+
+def best_tied(values: Values, seen: NDArray[np.int64], shares: Values) -> float:
+    """Returns what the best actions are worth, one for all worlds that look alike.
+
+    Args:
+        values: (W, A) of each action in each world.
+        seen: (W,) equal where worlds look alike.
+        shares: (W,) of the worlds.
+    """
+    _, group = np.unique(seen, return_inverse=True)
+    sums = np.zeros((int(group.max()) + 1, values.shape[1]))
+    np.add.at(sums, group, values * shares[:, None])
+    return float(sums.max(axis=1).sum())
 
 
 def no_weights(views: NDArray[np.void], worlds: NDArray[np.void]) -> NDArray[np.float64]:
@@ -251,9 +333,11 @@ class PimcAgent:
         rules: what it plays.
         budget: worlds or seconds for each action.
         rolls_out: calls, names and discards are searched too, each world played out by ``rule``.
+        depth: own decisions to come, 0 or 1, before all cards are taken as known.
     """
 
-    def __init__(self, rules: Rules, budget: Budget, rolls_out: bool = False) -> None:
+    def __init__(self, rules: Rules, budget: Budget, rolls_out: bool = False, depth: int = 0) -> None:
+        self._depth = depth
         self._table = Table(rules)
         self._budget = budget
         self._rolls_out = rolls_out
@@ -266,7 +350,8 @@ class PimcAgent:
             searched &= np.isin(views["phase"], (PLAY, WIDOW))
         mine = np.flatnonzero(searched)
         if len(mine):
-            values = self._table.search(views[mine], self._budget, rng, no_weights)
+            search = self._table.search_later if self._depth else self._table.search
+            values = search(views[mine], self._budget, rng, no_weights)
             actions[mine] = best_of(values, actions[mine])
         return actions
 
@@ -309,9 +394,19 @@ class SearchAgent:
         network: the player underneath.
         trust: points that a factor *e* in the network's probability is worth.
         first_trick: tricks before this one are the network's.
+        depth: own decisions to come, 0 or 1, before all cards are taken as known.
     """
 
-    def __init__(self, rules: Rules, budget: Budget, network: NeuralAgent, trust: float, first_trick: int = 0) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        budget: Budget,
+        network: NeuralAgent,
+        trust: float,
+        first_trick: int = 0,
+        depth: int = 0,
+    ) -> None:
+        self._depth = depth
         self._table = Table(rules)
         self._budget = budget
         self._network = network
@@ -324,7 +419,8 @@ class SearchAgent:
         searched = has_choice(views) & np.isin(views["phase"], (PLAY, WIDOW)) & (views["trick"] >= self._first_trick)
         mine = np.flatnonzero(searched)
         if len(mine):
-            values = self._table.search(views[mine], self._budget, rng, self.log_likelihood)
+            search = self._table.search_later if self._depth else self._table.search
+            values = search(views[mine], self._budget, rng, self.log_likelihood)
             values += self._trust * np.log(np.maximum(self._network.policy(views[mine]), 1e-9))
             actions[mine] = best_of(values, actions[mine])
         return actions
@@ -357,29 +453,45 @@ def cheat_agent(rules: Rules, argument: str | None) -> CheatAgent:
     return CheatAgent(rules)
 
 
+def whole(name: str, key: str, text: str, most: int) -> int:
+    """Reads a whole number in 0 … ``most`` from an option.
+
+    Raises:
+        ValueError: if it is none.
+    """
+    if not text.isdecimal() or int(text) > most:
+        raise ValueError(f"{name}: {key}={text!r:.40} is no whole number in 0 … {most}")
+    return int(text)
+
+
 def pimc_agent(rules: Rules, argument: str | None) -> PimcAgent:
-    """Makes ``pimc:N`` (worlds) or ``pimc:Nms``; ``?bid=rollout`` searches calls, names and discards too.
+    """Makes ``pimc:N`` (worlds) or ``pimc:Nms``; ``?bid=rollout`` searches calls, names and discards, ``&depth=1``.
 
     Raises:
         ValueError: if the argument is malformed.
     """
-    budget, options = read_argument("pimc", argument, ("bid",))
+    budget, options = read_argument("pimc", argument, ("bid", "depth"))
     bid = options.get("bid", "rule")
     if bid not in ("rule", "rollout"):
         raise ValueError(f"pimc: bid={bid!r:.40} is neither 'rule' nor 'rollout'")
-    return PimcAgent(rules, budget, bid == "rollout")
+    return PimcAgent(rules, budget, bid == "rollout", whole("pimc", "depth", options.get("depth", "0"), 1))
 
 
 def search_agent(rules: Rules, argument: str | None) -> SearchAgent:
-    """Makes ``search:N`` or ``search:Nms`` over ``best``; ``?net=PATH`` over a checkpoint, ``&trust=POINTS``.
+    """Makes ``search:N`` or ``search:Nms`` over ``best``; ``?net=PATH`` over a checkpoint.
+
+    ``&trust=POINTS``, ``&from=TRICK`` (from 0) and ``&depth=1`` as :class:`SearchAgent` has them.
 
     Raises:
         ValueError: if the argument is malformed, or there is no such network for the rules.
     """
-    budget, options = read_argument("search", argument, ("net", "trust", "from"))
-    network = checkpoint_agent(rules, options["net"]) if "net" in options else best_agent(rules, None)
+    budget, options = read_argument("search", argument, ("net", "trust", "from", "depth"))
+    first_trick = whole("search", "from", options.get("from", "2"), MAX_PACK)
+    depth = whole("search", "depth", options.get("depth", "0"), 1)
     try:
         trust = float(options.get("trust", "0.3"))
     except ValueError:
         raise ValueError(f"search: trust={options['trust']!r:.40} is no number") from None
-    return SearchAgent(rules, budget, network, trust, int(options.get("from", "0")))
+    path = options.get("net", "best").removeprefix("checkpoint:")
+    network = best_agent(rules, None) if path == "best" else checkpoint_agent(rules, path)
+    return SearchAgent(rules, budget, network, trust, first_trick, depth)

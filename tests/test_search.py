@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agents.search import Budget, Table, best_of, has_choice, no_weights, read_argument
+from agents.search import Budget, Table, best_of, best_tied, has_choice, no_weights, read_argument
 from agents.solver import action_values
 from agents.worlds import past_decisions, sample_worlds
 from pitch_env import VARIANTS, Game, variant
@@ -46,7 +46,9 @@ def test_an_argument_is_a_budget_in_worlds_or_in_milliseconds(text, budget):
         ("pimc", "pimc needs worlds or milliseconds"),
         ("pimc:0", "pimc needs worlds or milliseconds"),
         ("pimc:ten", "not 'ten'"),
-        ("pimc:8?bid=rule&depth=2", "pimc has no option 'depth'"),
+        ("pimc:8?bid=rule&fast=1", "pimc has no option 'fast'"),
+        ("pimc:8?depth=2", "depth='2' is no whole number in 0 … 1"),
+        ("search:8?from=one", "from='one' is no whole number"),
         ("pimc:8?bid=maybe", "bid='maybe' is neither"),
         ("search:8?trust=much", "trust='much' is no number"),
         ("search:8?net=/nowhere", "/nowhere"),
@@ -86,6 +88,22 @@ def test_values_do_not_depend_on_who_else_is_searched():
 def test_best_of_keeps_the_preferred_action_where_it_is_as_good_or_nothing_is_known():
     values = np.array([[1.0, 1.0, np.nan], [0.0, 2.0, np.nan], [np.nan, np.nan, np.nan]])
     assert best_of(values, np.array([1, 0, 2])).tolist() == [1, 1, 2]
+
+
+def test_an_action_is_the_same_in_worlds_that_look_alike():
+    values, shares = np.array([[1.0, 0.0], [0.0, 3.0], [2.0, 1.0]]), np.array([0.5, 0.25, 0.25])
+    assert best_tied(values, np.array([0, 1, 2]), shares) == 0.5 + 0.75 + 0.5
+    # Alike, the first action is worth 0.5 + 0 + 0.5, the second 0 + 0.75 + 0.25.
+    assert best_tied(values, np.array([0, 0, 0]), shares) == 1.0
+    assert best_tied(values, np.array([0, 0, 2]), shares) == 0.75 + 0.5
+
+
+def test_looking_further_values_every_legal_action():
+    for game, view in views_of_games(RULES, 6, seed=11, phase="play"):
+        values = Table(RULES).search_later(view, Budget(20, None), np.random.default_rng(5), no_weights)
+        legal = np.flatnonzero(~np.isnan(values[0]))
+        assert legal.tolist() == game.legal_actions()
+        assert np.abs(values[0, legal]).max() < 20
 
 
 def test_past_decisions_are_what_was_done_as_those_who_did_it_saw_it():
@@ -131,7 +149,7 @@ def test_worlds_in_which_others_did_what_the_network_would_not_count_less():
 @pytest.mark.parametrize("name", sorted(VARIANTS))
 def test_search_plays_every_variant(name):
     rules = VARIANTS[name]
-    for agent in ("pimc:2", "pimc:1?bid=rollout", "cheat"):
+    for agent in ("pimc:2", "pimc:1?bid=rollout&depth=1", "cheat"):
         play_match(rules, make_agent(agent, rules), make_agent("greedy", rules), 2, seed=1)
 
 

@@ -1,8 +1,8 @@
 """Worlds: whole deals drawn uniformly from all that are consistent with what one seat knows.
 
 A world is a pack in an order, and what the other seats discarded face down, that leads to the view: every call,
-naming, discard and play of it is legal, and forced discards are forced. Each such world is equally likely. (How likely
-the seats were to choose what they chose is not looked at.) With two packs the cards of a face count as two.
+naming, discard and play of it is legal, and forced discards are forced. Each such world is equally likely; a policy may
+weigh them by how likely the seats were to choose what they chose. With two packs the cards of a face count as two.
 
 A world is drawn in three steps: unseen cards are dealt to the places where they may lie, with counts of all ways to do
 so where a place may not hold every suit; each seat's cards are split into what it was dealt and what it took up later;
@@ -14,7 +14,7 @@ g      the key and the count of the random numbers, an int64 array of length 2
 """
 
 from math import comb, lgamma
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,7 @@ from pitch_env.engine.tables import (
     WIDOW_TO_PITCHER,
     compile_rules,
 )  # fmt: skip
-from pitch_env.observation import look
+from pitch_env.observation import VIEW, look
 from pitch_env.rules import Rules
 
 HAND, DISCARD, PILE, WIDOW_PLACE, STOCK, NUM_PLACES = 0, 8, 16, 24, 25, 26
@@ -57,6 +57,15 @@ ANY_NUMBER = -1
 
 MAX_TRIES = 1 << 20
 
+MAX_PAST = MAX_PACK + 16
+"""Room for the decisions of a deal before a view."""
+
+DRAWS = 8
+"""Worlds drawn for each that is wanted, where a policy chooses among them."""
+
+BLOCK = 1024
+"""Worlds that are weighed together."""
+
 CHOOSE = np.array([[float(comb(n, k)) for k in range(MAX_PACK + 1)] for n in range(MAX_PACK + 1)])
 """[n, k] ways to choose k of n."""
 
@@ -67,14 +76,28 @@ class WorldError(ValueError):
     """A view for which no world can be drawn."""
 
 
-def sample_worlds(view: Any, rules: Rules, n: int, rng: np.random.Generator) -> NDArray[np.void]:
-    """Draws worlds uniformly from all that are consistent with a view.
+class Policy(Protocol):
+    """Tells how likely a player is to choose each action; :class:`agents.neural.NeuralAgent` is one."""
+
+    def policy(self, views: NDArray[np.void]) -> NDArray[np.float64]:
+        """Returns the probability (N, NUM_ACTIONS) of each action of each view."""
+        ...
+
+
+def sample_worlds(
+    view: Any, rules: Rules, n: int, rng: np.random.Generator, policy: Policy | None = None
+) -> NDArray[np.void]:
+    """Draws worlds from all that are consistent with a view: uniformly, or as a policy makes them likely.
+
+    With a policy, ``DRAWS`` times as many are drawn uniformly, and *n* of them again, with replacement, by their
+    weights (:func:`weigh_worlds`): sampling, importance resampling. One world may come several times.
 
     Args:
         view: a ``VIEW`` record of the seat to act, or an array of one.
         rules: the rules of the deal.
         n: number of worlds.
         rng: where randomness comes from.
+        policy: how the other seats are thought to choose.
 
     Returns:
         (n,) ``STATE`` records from which the engine goes on; to the seat each looks as ``view`` does.
@@ -88,10 +111,50 @@ def sample_worlds(view: Any, rules: Rules, n: int, rng: np.random.Generator) -> 
         raise WorldError("the seat of the view is not to act")
     if views["num_reshuffles"][0]:
         raise WorldError("discards have been shuffled into the stock (5.7)")
-    worlds = np.zeros(n, STATE)
+    worlds = np.zeros(n if policy is None else DRAWS * n, STATE)
     if not draw_worlds(views, compile_rules(rules), int(rng.integers(1 << 62)), worlds):
         raise WorldError("no world found that leads to this view")
-    return worlds
+    if policy is None or n == 0:
+        return worlds
+    log_weights = weigh_worlds(worlds, views, rules, policy)
+    shares = np.exp(log_weights - log_weights.max())
+    return worlds[rng.choice(len(worlds), n, p=shares / shares.sum())]
+
+
+def weigh_worlds(
+    worlds: NDArray[np.void], view: Any, rules: Rules, policy: Policy, floor: float = 1e-4
+) -> NDArray[np.float64]:
+    """Returns how likely a policy makes what the other seats called, named and played in each world: log-weights (n,).
+
+    Decisions between several actions count, each as the seat that made it saw it; face-down discards, which differ
+    from world to world, do not.
+
+    Args:
+        worlds: (n,) ``STATE`` records, as :func:`sample_worlds` draws them.
+        view: the ``VIEW`` record that they were drawn for, an array of one, or an array (n,) of each world's own.
+        rules: the rules of the deal.
+        policy: how the other seats are thought to choose.
+        floor: the least probability that counts, in 0 … 1: what the policy thinks impossible has happened all the same.
+
+    Raises:
+        ValueError: if ``floor`` is not above 0 and at most 1, or there is neither one view nor one for each world.
+    """
+    if not 0 < floor <= 1:
+        raise ValueError(f"floor={floor!r} is no probability above 0")
+    seats = np.atleast_1d(np.asarray(view["seat"], np.int64))
+    if len(seats) not in (1, len(worlds)):
+        raise ValueError(f"{len(seats)} views for {len(worlds)} worlds; one for all, or one for each, was expected")
+    seats = np.broadcast_to(seats, len(worlds)).copy()
+    total = np.zeros(len(worlds))
+    for first in range(0, len(worlds), BLOCK):
+        some = worlds[first : first + BLOCK]
+        past = np.zeros(len(some) * MAX_PAST, VIEW)
+        done, of = np.empty(len(past), np.int64), np.empty(len(past), np.int64)
+        num = past_decisions(some, compile_rules(rules), seats[first : first + BLOCK], past, done, of)
+        if num:
+            likely = policy.policy(past[:num])[np.arange(num), done[:num]]
+            np.add.at(total, first + of[:num], np.log(np.maximum(likely, floor)))
+    return total
 
 
 @kernel

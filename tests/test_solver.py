@@ -8,11 +8,12 @@ import pytest
 from agents.solver import ITEMS, POINTS, action_values, new_workspace, solve
 from pitch_env import VARIANTS, Rules, variant
 from pitch_env.actions import FIRST_CALL, NUM_ACTIONS, PASS, actions_in
-from pitch_env.engine.jit import first_card, kernel, num_cards
+from pitch_env.engine.jit import kernel, num_cards
 from pitch_env.engine.settlement import item_points
 from pitch_env.engine.state import AUCTION, OVER, PLAY, STATE, WIDOW
 from pitch_env.engine.step import apply, apply_batch, legal, random_action, start
 from pitch_env.engine.tables import compile_rules
+from tests.lines import first_action
 from tests.random_rules import random_rules
 
 MOST_LINES = 2000
@@ -33,12 +34,7 @@ def exhaustive(states, r, depth, side, objective):
     best = np.int64(NO_VALUE)
     sign = 1 if r.side_of[s.seat] == side else -1
     while cards | calls:
-        if cards:
-            action = first_card(cards)
-            cards &= cards - 1
-        else:
-            action = FIRST_CALL + first_card(calls)
-            calls &= calls - 1
+        action, cards, calls = first_action(cards, calls)
         states[depth + 1] = s
         apply(states[depth + 1], r, action)
         best = max(best, sign * exhaustive(states, r, depth + 1, side, objective))

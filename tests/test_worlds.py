@@ -1,20 +1,23 @@
 """Sampled worlds: never an impossible one, and each as often as any other that leads to the view."""
 
+import math
 import random
 from itertools import permutations
 
 import numpy as np
 import pytest
 
-from agents.worlds import WorldError, sample_worlds
+from agents.worlds import WorldError, sample_worlds, weigh_worlds
 from pitch_env import VARIANTS, Game, Rules
-from pitch_env.actions import BLIND, FIRST_CALL, NAME_C
+from pitch_env.actions import BLIND, FIRST_CALL, NAME_C, NUM_ACTIONS, actions_in, parse_action
+from pitch_env.cards import card_names
 from pitch_env.engine.deal import clear, deal_out
-from pitch_env.engine.jit import ONE, first_card, kernel
+from pitch_env.engine.jit import ONE, kernel
 from pitch_env.engine.state import AUCTION, EXCHANGE, MAX_PACK, NAMING, OVER, STATE, WIDOW
 from pitch_env.engine.step import apply, legal
 from pitch_env.engine.tables import compile_rules
 from pitch_env.observation import VIEW, look
+from tests.lines import first_action
 from tests.random_rules import random_rules
 
 SMALL = {
@@ -103,12 +106,7 @@ def follow(stack, depth, v, r, worlds, numbers, pack, num):
         num += 1
     cards, calls = open_actions(s, v, r)
     while cards | calls:
-        if cards:
-            action = first_card(cards)
-            cards &= cards - 1
-        else:
-            action = FIRST_CALL + first_card(calls)
-            calls &= calls - 1
+        action, cards, calls = first_action(cards, calls)
         stack[depth + 1] = s
         apply(stack[depth + 1], r, action)
         num = follow(stack, depth + 1, v, r, worlds, numbers, pack, num)
@@ -235,6 +233,78 @@ def test_worlds_follow_from_the_generator():
     one, two, three = (sample_worlds(view, game.rules, 5, np.random.default_rng(seed)).tobytes() for seed in (1, 1, 2))
     assert one == two
     assert one != three
+
+
+class Preferring:
+    """A policy that likes an action the more, the more often what it holds and what was done come to a number."""
+
+    def policy(self, views):
+        liked = np.zeros((len(views), NUM_ACTIONS))
+        for row, view in zip(liked, views, strict=True):
+            for action in actions_in(int(view["legal_cards"]), int(view["legal_calls"])):
+                row[action] = 1 + (int(view["hand"]) + 3 * action + int(view["num_plays"])) % 7
+        return liked / liked.sum(axis=1, keepdims=True)
+
+
+def plain_log_weight(world, game, policy, floor):
+    """Weighs a world of a game without exchange by playing its deal as another game."""
+    rules, record, me = game.rules, game.record(), game.seat
+    cards = card_names(world["deck"][: rules.pack_size]).split()
+    size, total = rules.hand_size, 0.0
+    starts = [(seat - game.dealer - 1) % rules.players * size for seat in range(rules.players)]
+    hands = [" ".join(cards[start : start + size]) for start in starts]
+    again = Game.from_deal(rules, hands, game.dealer, record["scores"], record["debts"])
+    for name in record["actions"]:
+        if again.seat != me and len(again.legal_names()) > 1:
+            shares = policy.policy(np.array([again.view(again.seat)], VIEW))[0]
+            total += math.log(max(floor, shares[parse_action(name)]))
+        again.play(name)
+    return total
+
+
+@pytest.mark.parametrize("name", ["auction_pitch", "pitch_in_auction", "six_hand"])
+def test_worlds_weigh_what_a_policy_makes_of_the_calls_and_plays_of_others(name):
+    rules, policy = VARIANTS[name], Preferring()
+    for game in positions(rules, random.Random(name), 4):
+        view = game.view(game.seat)
+        worlds = sample_worlds(view, rules, 6, np.random.default_rng(2))
+        for floor in (1e-4, 0.1):
+            weights = weigh_worlds(worlds, view, rules, policy, floor)
+            assert weights == pytest.approx([plain_log_weight(world, game, policy, floor) for world in worlds])
+
+
+def test_worlds_of_several_views_are_weighed_together():
+    rules, policy = VARIANTS["draw_pitch"], Preferring()
+    views = np.array([game.view(game.seat) for game in positions(rules, random.Random(4), 3)], VIEW)
+    worlds = np.stack([sample_worlds(view, rules, 5, np.random.default_rng(3)) for view in views])
+    alone = [weigh_worlds(some, view, rules, policy) for some, view in zip(worlds, views, strict=True)]
+    together = weigh_worlds(worlds.reshape(-1), np.repeat(views, 5), rules, policy)
+    assert together == pytest.approx(np.concatenate(alone))
+
+
+def test_worlds_drawn_by_a_policy_lead_to_the_view_and_are_likely_ones():
+    rules, policy = VARIANTS["auction_pitch"], Preferring()
+    gains = []
+    for game in positions(rules, random.Random(6), 12):
+        view = game.view(game.seat)
+        worlds = sample_worlds(view, rules, 50, np.random.default_rng(4), policy)
+        seen = np.zeros(len(worlds), VIEW)
+        look_at_all(worlds, compile_rules(rules), game.seat, seen)
+        assert len(worlds) == 50
+        assert {row.tobytes() for row in seen} == {view.tobytes()}
+        plain = sample_worlds(view, rules, 50, np.random.default_rng(5))
+        gains.append(np.mean(weigh_worlds(worlds, view, rules, policy) - weigh_worlds(plain, view, rules, policy)))
+    assert np.mean(gains) > 0.2
+
+
+def test_weights_refuse_what_makes_no_sense():
+    game = Game("auction_pitch", seed=3)
+    view = game.view(game.seat)
+    worlds = sample_worlds(view, game.rules, 3, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="floor=0"):
+        weigh_worlds(worlds, view, game.rules, Preferring(), floor=0)
+    with pytest.raises(ValueError, match="2 views for 3 worlds"):
+        weigh_worlds(worlds, np.array([view, view]), game.rules, Preferring())
 
 
 def test_a_seat_that_waits_has_no_worlds():

@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 from agents.maxims import note_rules, rule_action
 from agents.neural import NeuralAgent, best_agent, checkpoint_agent
 from agents.solver import NO_VALUE, POINTS, Workspace, new_workspace, solve_root
-from agents.worlds import draw_worlds, past_decisions
+from agents.worlds import begin_again, draw_worlds, weigh_worlds
 from pitch_env.actions import FIRST_CALL, NUM_ACTIONS
-from pitch_env.engine.jit import first_card, kernel, mix, num_cards
-from pitch_env.engine.state import EXCHANGE, MAX_PACK, OVER, PLAY, STATE, WIDOW
-from pitch_env.engine.step import apply, legal
+from pitch_env.engine.jit import below, first_card, kernel, mix, num_cards
+from pitch_env.engine.state import AUCTION, EXCHANGE, MAX_PACK, OVER, PLAY, STATE, WIDOW
+from pitch_env.engine.step import apply, legal, num_legal
 from pitch_env.engine.tables import compile_rules
 from pitch_env.observation import VIEW, look
 from pitch_env.rules import Rules
@@ -43,8 +43,11 @@ CHUNK = 16
 BLOCK = 64
 """Views that are searched together."""
 
-MAX_PAST = MAX_PACK + 16
-"""Room for the decisions of a deal before a view."""
+INFERENCE_FACTOR = 4
+"""Worlds that are drawn for each that is kept by how likely its calls are."""
+
+ERROR_CHANCE = 0.1
+"""How much less likely a world is for each call that ``rule`` would not have made in it."""
 
 Values = NDArray[np.float64]
 Weigh = Callable[[NDArray[np.void], NDArray[np.void]], Values]
@@ -142,14 +145,64 @@ def value_actions(worlds, j, rules, notes, space, scratch, v, found):
 
 
 @kernel
-def search_views(views, rules, notes, space, keys, chunk, worlds, values, drawn):
+def chance_of_calls(w, r, n, seat, s, v):
+    """Returns how likely the calls of all seats but one are in a world, if they are ``rule``'s but for an error.
+
+    Modifies the scratch ``s`` (1,) STATE and ``v`` (1,) VIEW.
+    """
+    chance = 1.0
+    begin_again(w, r, s[0])
+    while s[0].phase == AUCTION and (w.phase != AUCTION or s[0].num_calls < w.num_calls):
+        call = np.int64(w.calls[s[0].seat])
+        if s[0].seat != seat:
+            look(s[0], r, s[0].seat, v[0])
+            if num_legal(v[0].legal_cards, v[0].legal_calls) > 1 and rule_action(v[0], r, n) != call:
+                chance *= ERROR_CHANCE
+        apply(s[0], r, call)
+    return chance
+
+
+@kernel
+def draw_likely(view, rules, notes, key, pool, chances, s, v, worlds):
+    """Draws W worlds of one view, each as often as its calls are likely; returns whether there are any.
+
+    P worlds are drawn uniformly, then W of them by systematic resampling; with P = 0 all are as likely. Modifies
+    ``worlds`` (W,), and the scratch ``pool`` (P,) STATE, ``chances`` (P,), ``s`` (1,) STATE and ``v`` (1,) VIEW.
+    """
+    if len(pool) == 0:
+        return draw_worlds(view, rules, key, worlds)
+    if not draw_worlds(view, rules, key, pool):
+        return False
+    total = 0.0
+    for j in range(len(pool)):
+        chances[j] = chance_of_calls(pool[j], rules[0], notes[0], view[0].seat, s, v)
+        total += chances[j]
+    step = total / len(worlds)
+    left = step * below(mix(key, -1), 1 << 20) / (1 << 20)
+    place = 0
+    for i in range(len(worlds)):
+        while left >= chances[place] and place + 1 < len(pool):
+            left -= chances[place]
+            place += 1
+        worlds[i] = pool[place]
+        left += step
+    return True
+
+
+@kernel
+def search_views(views, rules, notes, space, keys, chunk, factor, worlds, values, drawn):
     """Draws W worlds for each of N views and finds the value of every action in each.
 
+    factor  worlds that are drawn for each that is kept by what was called; 0 to draw them uniformly
     Modifies ``worlds`` (N, W), ``values`` (N, W, A) int64 and ``drawn`` (N,): whether there are such worlds.
     """
     scratch, v = np.zeros(1, STATE), np.zeros(1, VIEW)
+    num_drawn = factor * worlds.shape[1]
+    pool, chances = np.zeros(num_drawn, STATE), np.zeros(num_drawn)
     for i in range(len(views)):
-        drawn[i] = views[i].num_reshuffles == 0 and draw_worlds(views[i : i + 1], rules, mix(keys[i], chunk), worlds[i])
+        drawn[i] = views[i].num_reshuffles == 0 and draw_likely(
+            views[i : i + 1], rules, notes, mix(keys[i], chunk), pool, chances, scratch, v, worlds[i]
+        )
         if drawn[i]:
             for j in range(worlds.shape[1]):
                 value_actions(worlds[i], j, rules, notes, space, scratch, v, values[i, j])
@@ -228,6 +281,8 @@ class Table:
     """What searching needs of the rules."""
 
     rules: Rules
+    factor: int = 0
+    """Worlds that are drawn for each that is kept by its calls; 0 for worlds drawn uniformly."""
     tables: NDArray[np.void] = field(init=False)
     notes: NDArray[np.void] = field(init=False)
     space: Workspace = field(init=False)
@@ -288,7 +343,7 @@ class Table:
         for chunk, size in budget.chunks(num):
             worlds, values = np.zeros((num, size), STATE), np.empty((num, size, NUM_ACTIONS), np.int64)
             drawn = np.zeros(num, np.bool_)
-            search_views(views, self.tables, self.notes, self.space, keys, chunk, worlds, values, drawn)
+            search_views(views, self.tables, self.notes, self.space, keys, chunk, self.factor, worlds, values, drawn)
             values[~drawn] = NO_VALUE
             found.append(values)
             weights.append(np.zeros((num, size)))
@@ -334,11 +389,14 @@ class PimcAgent:
         budget: worlds or seconds for each action.
         rolls_out: calls, names and discards are searched too, each world played out by ``rule``.
         depth: own decisions to come, 0 or 1, before all cards are taken as known.
+        infers: worlds are as likely as their calls are ``rule``'s; else all alike. Without ``depth`` only.
     """
 
-    def __init__(self, rules: Rules, budget: Budget, rolls_out: bool = False, depth: int = 0) -> None:
+    def __init__(
+        self, rules: Rules, budget: Budget, rolls_out: bool = False, depth: int = 0, infers: bool = False
+    ) -> None:
         self._depth = depth
-        self._table = Table(rules)
+        self._table = Table(rules, INFERENCE_FACTOR if infers else 0)
         self._budget = budget
         self._rolls_out = rolls_out
 
@@ -427,16 +485,8 @@ class SearchAgent:
 
     def log_likelihood(self, views: NDArray[np.void], worlds: NDArray[np.void]) -> NDArray[np.float64]:
         """Returns the log-likelihood (N, W), under the network, of what the other seats of each world did so far."""
-        flat = worlds.reshape(-1)
-        past = np.zeros(len(flat) * MAX_PAST, VIEW)
-        done, of = np.empty(len(past), np.int64), np.empty(len(past), np.int64)
-        num = past_decisions(flat, self._table.tables, np.repeat(views["seat"], worlds.shape[1]), past, done, of)
-        total = np.zeros(len(flat))
-        if num:
-            policy = self._network.policy(past[:num])
-            likely = np.log(np.maximum(policy[np.arange(num), done[:num]], 1e-4))
-            np.add.at(total, of[:num], likely)
-        return total.reshape(worlds.shape)
+        flat = weigh_worlds(worlds.reshape(-1), np.repeat(views, worlds.shape[1]), self._table.rules, self._network)
+        return flat.reshape(worlds.shape)
 
 
 # Names
@@ -465,16 +515,20 @@ def whole(name: str, key: str, text: str, most: int) -> int:
 
 
 def pimc_agent(rules: Rules, argument: str | None) -> PimcAgent:
-    """Makes ``pimc:N`` (worlds) or ``pimc:Nms``; ``?bid=rollout`` searches calls, names and discards, ``&depth=1``.
+    """Makes ``pimc:N`` (worlds) or ``pimc:Nms``; ``?bid=rollout&depth=1&infer=rule``, as :class:`PimcAgent` has them.
 
     Raises:
         ValueError: if the argument is malformed.
     """
-    budget, options = read_argument("pimc", argument, ("bid", "depth"))
+    budget, options = read_argument("pimc", argument, ("bid", "depth", "infer"))
     bid = options.get("bid", "rule")
     if bid not in ("rule", "rollout"):
         raise ValueError(f"pimc: bid={bid!r:.40} is neither 'rule' nor 'rollout'")
-    return PimcAgent(rules, budget, bid == "rollout", whole("pimc", "depth", options.get("depth", "0"), 1))
+    infer = options.get("infer", "none")
+    if infer not in ("none", "rule"):
+        raise ValueError(f"pimc: infer={infer!r:.40} is neither 'none' nor 'rule'")
+    depth = whole("pimc", "depth", options.get("depth", "0"), 1)
+    return PimcAgent(rules, budget, bid == "rollout", depth, infer == "rule")
 
 
 def search_agent(rules: Rules, argument: str | None) -> SearchAgent:

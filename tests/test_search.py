@@ -3,11 +3,24 @@
 import numpy as np
 import pytest
 
-from agents.search import Budget, Table, best_of, best_tied, has_choice, no_weights, read_argument
+from agents.search import (
+    ERROR_CHANCE,
+    Budget,
+    Table,
+    best_of,
+    best_tied,
+    draw_likely,
+    has_choice,
+    no_weights,
+    read_argument,
+)
 from agents.solver import action_values
 from agents.worlds import past_decisions, sample_worlds
 from pitch_env import VARIANTS, Game, variant
+from pitch_env.actions import PASS
 from pitch_env.agent import make_agent
+from pitch_env.cards import card_names, cards_in
+from pitch_env.engine.state import STATE
 from pitch_env.engine.tables import compile_rules
 from pitch_env.observation import VIEW
 from training.evaluate import play_match
@@ -50,6 +63,7 @@ def test_an_argument_is_a_budget_in_worlds_or_in_milliseconds(text, budget):
         ("pimc:8?depth=2", "depth='2' is no whole number in 0 … 1"),
         ("search:8?from=one", "from='one' is no whole number"),
         ("pimc:8?bid=maybe", "bid='maybe' is neither"),
+        ("pimc:8?infer=best", "infer='best' is neither"),
         ("search:8?trust=much", "trust='much' is no number"),
         ("search:8?net=/nowhere", "/nowhere"),
         ("cheat:8", "cheat takes no argument"),
@@ -180,3 +194,31 @@ def test_play_phase_only_is_searched_unless_asked_otherwise():
     views = np.concatenate([view for _, view in found])
     rule = make_agent("rule", RULES).act(views, np.random.default_rng(0))
     assert make_agent("pimc:4", RULES).act(views, np.random.default_rng(0)).tolist() == rule.tolist()
+
+
+def test_inference_prefers_worlds_in_which_rule_would_have_called_as_was_called():
+    found = [view for _, view in views_of_games(RULES, 30, seed=31, phase="play", agent="rule")]
+    view = next(view for view in found if view["calls"][0, 1:4].tolist().count(PASS) < 3)
+    table, pool, chances = Table(RULES), np.zeros(400, STATE), np.zeros(400)
+    worlds, plain = np.zeros(100, STATE), np.zeros(100, STATE)
+    scratch, v = np.zeros(1, STATE), np.zeros(1, VIEW)
+    assert draw_likely(view, table.tables, table.notes, 7, pool, chances, scratch, v, worlds)
+    assert draw_likely(view, table.tables, table.notes, 7, pool[:0], chances[:0], scratch, v, plain)
+
+    def mean_chance(drawn):
+        return np.mean([call_chance(world, view["seat"][0]) for world in drawn])
+
+    def call_chance(world, seat):
+        """One tenth for each call of another seat that ``rule`` would not have made, by a game played again."""
+        rule, hands = make_agent("rule", RULES), [card_names(cards_in(int(hand))) for hand in world["dealt"][:4]]
+        game, chance = Game.from_deal(RULES, hands=hands, dealer=int(world["dealer"])), 1.0
+        while game.phase == "auction":
+            call = int(world["calls"][game.seat])
+            choice = rule.act(np.array([game.view(game.seat)], VIEW), np.random.default_rng(0))[0]
+            if game.seat != seat and len(game.legal_actions()) > 1 and choice != call:
+                chance *= ERROR_CHANCE
+            game.play(call)
+        return chance
+
+    assert chances == pytest.approx([call_chance(world, view["seat"][0]) for world in pool])
+    assert mean_chance(worlds) > mean_chance(plain)

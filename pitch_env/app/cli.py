@@ -350,6 +350,34 @@ def benchmark(
 
 
 @app.command()
+def positions(
+    agent: Annotated[str, typer.Argument(help="The agent, by name.")],
+    rules: Annotated[str | None, typer.Option("--rules", help="Only positions of this variant.")] = None,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Score an agent on small positions whose best call or card is known (agents/positions.toml)."""
+    from pitch_env.app.positions import PositionError, read_positions, score
+
+    with _refusals(PositionError, OSError):
+        every = read_positions()
+        chosen = [position for position in every if rules in (None, position.rules)]
+        if not chosen:
+            variants = ", ".join(dict.fromkeys(position.rules for position in every))
+            raise PositionError(f"no positions of {rules!r:.80}; there are some of {variants}")
+        result = score(agent, chosen, seed)
+    if as_json:
+        _emit(result)
+    for failure in result["failures"]:
+        typer.echo(
+            f"{failure['name']} ({failure['rules']}): {failure['chosen']}, not {' or '.join(failure['right'])}.\n"
+            f"  {failure['why']}",
+            err=as_json,
+        )
+    typer.echo(f"{agent}: {result['right']} of {result['positions']} right, {result['score']:.1%}", err=as_json)
+
+
+@app.command()
 def play(
     rules: RulesOption = "auction_pitch",
     seat: Annotated[int, typer.Option(help="Your seat.")] = 0,

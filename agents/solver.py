@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pitch_env.actions import BLIND, FIRST_CALL, NUM_ACTIONS
-from pitch_env.cards import HIGH_JOKER, JOKERS, LOW_JOKER, NO_SUIT
+from pitch_env.cards import HIGH_JOKER, JOKERS, LOW_JOKER, NO_SUIT, NUM_RANKS
 from pitch_env.engine.jit import ONE, first_card, kernel, mix, num_cards
 from pitch_env.engine.settlement import bottom_face, item_points, top_face
 from pitch_env.engine.state import NO_TRUMP, OVER, PLAY, SMUDGE_BID, STATE, WIDOW
@@ -226,8 +226,11 @@ def solve_root(s, r, space, objective, every, found):
     if is_compact(s, r):
         leads = s.num_plays == s.trick_start
         if leads and (s.trump == NO_SUIT or (s.trump == NO_TRUMP and s.reference == NO_SUIT)):
-            # 4.1, 4.5  Each suit led makes another deal of it.
-            for suit in range(4):
+            # 4.1, 4.5  Each suit led makes another deal of it; a good one first, to hold the others against.
+            suits = 0b1111
+            while suits:
+                suit = likely_trump(s, r, cards, suits)
+                suits ^= 1 << suit
                 led = cards & r.suit_cards[NO_TRUMP, suit]
                 if led:
                     trump = suit if s.trump == NO_SUIT else s.trump
@@ -242,6 +245,22 @@ def solve_root(s, r, space, objective, every, found):
     if cards or calls:
         best = solve_general(s, r, space, objective, cards, calls, every, best, found)
     return best
+
+
+@kernel
+def likely_trump(s, r, cards, suits):
+    """Returns which of a set of suits looks best as trumps by the number and ranks of its cards."""
+    best, likely = -1, 0
+    for suit in range(4):
+        if (suits >> suit) & 1:
+            held = cards & r.suit_cards[NO_TRUMP, suit]
+            score = 0
+            while held:
+                score += 10 + first_card(held) % NUM_RANKS
+                held &= held - 1
+            if score > best:
+                best, likely = score, suit
+    return likely
 
 
 @kernel
@@ -884,6 +903,9 @@ def list_moves(w, seat, num, led, winning, best_seat, worth, live, choices, hint
     if num:
         above = live & w[SUIT_AT + winning] & -(ONE + ONE << winning)
         ours = w[SIDE_OF + seat] == w[SIDE_OF + best_seat] and (is_last or not above)
+    if choices & (choices - 1) == 0:
+        w[row] = first_card(choices)
+        return 1
     count = 0
     left = choices
     while left:

@@ -149,6 +149,7 @@ def expert_call(v, r, n, w):
     best = PASS
     best_value = wanted(v, r, w) * n.scale
     num_skipped = 0
+    least_bid = BID_0 + first_card(numbers) - FIRST_BID
     while numbers:
         bid = first_card(numbers) - FIRST_BID
         numbers &= numbers - 1
@@ -163,6 +164,9 @@ def expert_call(v, r, n, w):
             best = BID_0 + bid
             best_value = value
         num_skipped += 1
+    # 3.1  Nobody calls after the dealer: the least number takes the bid and risks least.
+    if v.dealer == 0 and best != PASS:
+        return least_bid
     return best
 
 

@@ -29,6 +29,12 @@ def test_a_place_that_wants_less_bids_and_one_that_wants_more_passes():
     assert call_of(HANDS, calls, steal_opponent=20.0) == "pass"
 
 
+def test_3_1_the_dealer_takes_the_bid_with_the_least_number():
+    # With a weight for each number skipped that would make anyone else jump.
+    assert call_of(HANDS, ["bid 2", "pass", "pass"], steal_opponent=-20.0, jump=20.0) == "bid 2"
+    assert call_of([HANDS[3], *HANDS[1:3], HANDS[0]], [], open=-20.0, jump=20.0) == "bid 4"
+
+
 def test_going_out_is_worth_more_than_the_points():
     rules = VARIANTS["auction_pitch"]
     agent = expert_of(rules, WEIGHTS | {"steal_opponent": 5.0, "out": 30.0})

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.neural import MODELS
 from pitch_env import VARIANTS
 from pitch_env.app.cli import main
 from training.benchmark import PROTOCOL, Protocol, Setting, leaderboard_head, leaderboard_row, run_benchmark
@@ -41,11 +42,11 @@ def test_the_page_tells_the_protocol():
 
 @pytest.mark.parametrize(
     ("variant", "digest"),
-    [("auction_pitch", "c7ab6874edce1ca6"), ("cutthroat", "fbb34784f3b7db6c"), ("draw_pitch", "40551ad6475f0e77")],
+    [("auction_pitch", "d51550d03b496f63"), ("cutthroat", "100bc23610372892"), ("draw_pitch", "3c06862dfdeb0039")],
 )
 def test_deals_and_references_play_as_in_this_version(variant, digest):
     margins = [
-        play_block(VARIANTS[variant], pair, 0, 64, 7).margins for pair in (("random", "greedy"), ("greedy", "rule"))
+        play_block(VARIANTS[variant], pair, 0, 64, 7).margins for pair in (("random", "greedy"), ("greedy", "rule"), ("rule", "expert"))
     ]
     assert hashlib.sha256(b"".join(part.tobytes() for part in margins)).hexdigest()[:16] == digest
 
@@ -84,7 +85,7 @@ def test_the_numbers_are_the_same_each_time_and_in_any_number_of_processes():
 
 
 def test_rules_that_an_agent_refuses_are_left_out_of_its_row():
-    result = run_benchmark("best", SMALL)
+    result = run_benchmark(f"checkpoint:{MODELS / 'auction_pitch.safetensors'}", SMALL)
     assert list(result["refused"]) == ["games"]
     assert "| — |" in result["row"]
     assert {row["setting"] for row in result["results"]} == {"deals"}

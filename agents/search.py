@@ -540,7 +540,7 @@ def search_agent(rules: Rules, argument: str | None) -> SearchAgent:
         ValueError: if the argument is malformed, or there is no such network for the rules.
     """
     budget, options = read_argument("search", argument, ("net", "trust", "from", "depth"))
-    first_trick = whole("search", "from", options.get("from", "2"), MAX_PACK)
+    first_trick = whole("search", "from", options.get("from", "1"), MAX_PACK)
     depth = whole("search", "depth", options.get("depth", "0"), 1)
     try:
         trust = float(options.get("trust", "0.3"))

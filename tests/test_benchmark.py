@@ -46,7 +46,8 @@ def test_the_page_tells_the_protocol():
 )
 def test_deals_and_references_play_as_in_this_version(variant, digest):
     margins = [
-        play_block(VARIANTS[variant], pair, 0, 64, 7).margins for pair in (("random", "greedy"), ("greedy", "rule"), ("rule", "expert"))
+        play_block(VARIANTS[variant], pair, 0, 64, 7).margins
+        for pair in (("random", "greedy"), ("greedy", "rule"), ("rule", "expert"))
     ]
     assert hashlib.sha256(b"".join(part.tobytes() for part in margins)).hexdigest()[:16] == digest
 

@@ -14,36 +14,27 @@ import numpy as np
 
 from agents.maxims import (
     BID_CALLS,
-    BLIND_CALL,
-    BLIND_COST,
     FIRST_BID,
     LEAST,
     PASS_CALL,
-    RANK_OF,
+    PLAY_WEIGHTS,
     SMUDGE_CALL,
-    WORTHLESS,
     best_suit,
     bid_value,
-    chance_to_hold,
-    is_better,
-    is_boss,
-    is_safe,
+    follow_card,
     is_slam,
     note_rules,
-    num_to_come,
     opening_lead,
     rule_action,
     rule_call,
-    table_worth,
-    unseen_cards,
-    worth,
 )  # fmt: skip
 from agents.scripted import ScriptedAgent
-from pitch_env.actions import BID_0, BLIND, PASS, SMUDGE
+from pitch_env.actions import BID_0, PASS, SMUDGE
+from pitch_env.agent import refuse_argument
 from pitch_env.cards import NO_CARD, NO_SUIT
 from pitch_env.engine.jit import ONE, first_card, kernel
 from pitch_env.engine.state import AUCTION, NO_BID, PLAY, SMUDGE_BID
-from pitch_env.rules import VARIANTS, Rules
+from pitch_env.rules import Rules, name_of
 
 MODEL = Path(__file__).parent / "models" / "expert.json"
 """Variant → weight → number, as fitted."""
@@ -57,22 +48,12 @@ WEIGHTS = {
     "steal_opponent": -0.1,  # to the dealer, from an opponent
     "jump": -0.3,  # worth of each bid that is skipped
     "out": 0.3,  # worth of a bid that, if made, wins the game; and of keeping an opponent from one
-    # Cards, in game values
-    "feed_boss": 8.0,  # what is lost with a boss given to the partner's trick
-    "spend": 1.0,  # what is lost with a trump of little worth that takes a trick
-    "spend_rank": 0.35,  # and with each rank of it
-    "hold": 1.0,  # exponent of the chance that a card holds the trick
-    "to_come": 1.75,  # expected from each seat still to play
-    "take": 0.9,  # share of a card's own worth that counts when it takes a trick
-    "risk": 1.2,  # and when it is beaten
-    "give": 1.3,  # and when it goes to a trick that it does not win
-    "give_trump": 3.0,  # what is lost with a trump given away
-    "give_rank": 0.15,  # and with each rank of a plain card
+    **PLAY_WEIGHTS,
 }
 """Weights and what they are before they are fitted, calls in points of the base game: nearly ``rule``."""
 
 OPEN, OPEN_LAST, OVER_PARTNER, OVER_OPPONENT, STEAL_PARTNER, STEAL_OPPONENT, JUMP, OUT = range(8)
-FEED_BOSS, SPEND, SPEND_RANK, HOLD, TO_COME, TAKE, RISK, GIVE, GIVE_TRUMP, GIVE_RANK = range(8, len(WEIGHTS))
+FIRST_OF_PLAY = len(WEIGHTS) - len(PLAY_WEIGHTS)
 
 
 @lru_cache
@@ -84,10 +65,7 @@ def fitted_weights() -> dict[str, dict[str, float]]:
 
 def weights_of(rules: Rules) -> dict[str, float]:
     """Returns the weights for some rules: those of the variant that they are, or those before any fit."""
-    for name, weights in fitted_weights().items():
-        if VARIANTS[name] == rules:
-            return WEIGHTS | weights
-    return WEIGHTS
+    return WEIGHTS | fitted_weights().get(name_of(rules) or "", {})
 
 
 def expert_of(rules: Rules, weights: dict[str, float]) -> ScriptedAgent:
@@ -101,8 +79,7 @@ def expert_agent(rules: Rules, argument: str | None) -> ScriptedAgent:
     Raises:
         ValueError: if it is given an argument.
     """
-    if argument is not None:
-        raise ValueError(f"expert takes no argument, not {argument!r:.80}")
+    refuse_argument("expert", argument)
     return expert_of(rules, weights_of(rules))
 
 
@@ -171,78 +148,6 @@ def expert_call(v, r, n, w):
 
 
 @kernel
-def feed_score(v, card, unseen, r, n, w):
-    """Returns how good a card is to give to a trick that is the partner's for sure."""
-    value = worth(v, card, v.trump, unseen, r, n)
-    score = value
-    near_end = num_to_come(v, r) == 0 and v.trick >= r.num_tricks - 2
-    if is_boss(card, v.trump, unseen, n) and not near_end:
-        score -= w[FEED_BOSS]
-    if r.suit_of[v.trump, card] == v.trump and value < WORTHLESS:
-        score -= 3 + 0.3 * RANK_OF[card]
-    return score
-
-
-@kernel
-def win_score(v, card, table, unseen, num_unseen, r, n, w):
-    """Returns how good a card is that would be winning a trick of worth ``table``."""
-    value = worth(v, card, v.trump, unseen, r, n)
-    is_trump = r.suit_of[v.trump, card] == v.trump
-    to_come = num_to_come(v, r)
-    p = chance_to_hold(v, card, unseen, num_unseen, r, n) ** w[HOLD] if to_come else 1.0
-    score = p * (table + w[TO_COME] * to_come + w[TAKE] * value) - (1 - p) * w[RISK] * value
-    if is_trump and value < WORTHLESS:
-        score -= w[SPEND] + w[SPEND_RANK] * p * RANK_OF[card]
-    if not to_come and not is_trump and is_boss(card, v.trump, unseen, n):
-        score -= 1
-    return score
-
-
-@kernel
-def give_score(v, card, unseen, r, n, w):
-    """Returns how good a card is to give to a trick that it does not win."""
-    score = -w[GIVE] * worth(v, card, v.trump, unseen, r, n)
-    if r.suit_of[v.trump, card] == v.trump:
-        return score - w[GIVE_TRUMP] - 0.3 * RANK_OF[card]
-    score -= w[GIVE_RANK] * RANK_OF[card]
-    return score - 3 if is_boss(card, v.trump, unseen, n) else score
-
-
-@kernel
-def follow(v, r, n, w):
-    """Returns a card to play to a lead, or blind."""
-    unseen, num_unseen = unseen_cards(v, r, n)
-    partners = v.best_seat % r.sides == 0
-    safe = partners and is_safe(v, unseen, r, n)
-    table = table_worth(v, unseen, r, n)
-    power = r.power[v.trump, v.led]
-    best = best_given = NO_CARD
-    best_score = best_loss = LEAST
-    cards = v.legal_cards
-    while cards:
-        card = first_card(cards)
-        cards &= cards - 1
-        if safe:
-            score = feed_score(v, card, unseen, r, n, w)
-        elif power[card] > power[v.best]:
-            score = win_score(v, card, table, unseen, num_unseen, r, n, w)
-        else:
-            loss = give_score(v, card, unseen, r, n, w)
-            if is_better(loss, card, best_loss, best_given):
-                best_given = card
-                best_loss = loss
-            continue
-        if is_better(score, card, best_score, best):
-            best = card
-            best_score = score
-    if best_given != NO_CARD and (best == NO_CARD or partners or best_loss > best_score):
-        if v.legal_calls & BLIND_CALL and best_loss < -BLIND_COST and not partners:
-            return BLIND
-        return best_given
-    return best
-
-
-@kernel
 def expert_action(v, r, n, w):
     """Returns what ``expert`` does."""
     if v.phase == AUCTION:
@@ -253,7 +158,7 @@ def expert_action(v, r, n, w):
             return card
     ducks = v.high_bid == 0 and v.pitcher % r.sides == 0  # 8.3
     if v.phase == PLAY and v.led != NO_SUIT and v.legal_cards and not ducks:
-        return follow(v, r, n, w)
+        return follow_card(v, r, n, w[FIRST_OF_PLAY:])
     return rule_action(v, r, n)
 
 

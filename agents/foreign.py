@@ -9,15 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.engines import exec_agent
 from pitch_env.actions import NUM_ACTIONS
 from pitch_env.agent import Agent, ClairvoyantAgent
 from pitch_env.engine.jit import kernel
 from pitch_env.engine.step import write_mask
 from pitch_env.observation import encode_batch, layout_of
 from pitch_env.rules import Rules
-
-__all__ = ["Sb3Agent", "exec_agent", "masks_of", "python_agent", "sb3_agent"]
 
 
 @kernel

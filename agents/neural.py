@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from agents.relabel import encode_relabelled, original_actions, relabelling
 from pitch_env.actions import FIRST_CALL, NUM_ACTIONS
+from pitch_env.agent import refuse_argument
 from pitch_env.engine.tables import compile_rules
 from pitch_env.observation import VIEW, Layout, layout_of
 from pitch_env.rules import Rules, RulesError
@@ -268,8 +269,7 @@ def best_agent(rules: Rules, argument: str | None) -> NeuralAgent:
     Raises:
         ValueError: if there is neither, or an argument is given.
     """
-    if argument is not None:
-        raise ValueError(f"best takes no argument, not {argument!r:.80}")
+    refuse_argument("best", argument)
     shipped = sorted(MODELS.glob("*.safetensors"))
     fitting = []
     for path in shipped:

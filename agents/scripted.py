@@ -22,6 +22,7 @@ from agents.maxims import (
     rule_batch,
 )  # fmt: skip
 from pitch_env.actions import BID_0, BLIND, NAME_C, NAME_NT, PASS, STAND
+from pitch_env.agent import refuse_argument
 from pitch_env.cards import ACE, JACK, JOKERS, KING, NO_CARD, NO_SUIT, NUM_RANKS, THREE, TWO
 from pitch_env.engine.jit import ONE, below, first_card, kernel
 from pitch_env.engine.state import AUCTION, EXCHANGE, NAMING, WIDOW
@@ -65,7 +66,7 @@ def random_agent(rules: Rules, argument: str | None) -> RandomAgent:
     Raises:
         ValueError: if it is given an argument.
     """
-    _no_argument("random", argument)
+    refuse_argument("random", argument)
     return RandomAgent(rules, random_batch)
 
 
@@ -75,7 +76,7 @@ def random_bidder_agent(rules: Rules, argument: str | None) -> RandomAgent:
     Raises:
         ValueError: if it is given an argument.
     """
-    _no_argument("random_bidder", argument)
+    refuse_argument("random_bidder", argument)
     return RandomAgent(rules, random_bidder_batch)
 
 
@@ -85,7 +86,7 @@ def greedy_agent(rules: Rules, argument: str | None) -> ScriptedAgent:
     Raises:
         ValueError: if it is given an argument.
     """
-    _no_argument("greedy", argument)
+    refuse_argument("greedy", argument)
     return ScriptedAgent(rules, greedy_batch)
 
 
@@ -95,13 +96,8 @@ def rule_agent(rules: Rules, argument: str | None) -> ScriptedAgent:
     Raises:
         ValueError: if it is given an argument.
     """
-    _no_argument("rule", argument)
+    refuse_argument("rule", argument)
     return ScriptedAgent(rules, rule_batch, note_rules(rules))
-
-
-def _no_argument(name: str, argument: str | None) -> None:
-    if argument is not None:
-        raise ValueError(f"{name} takes no argument, not {argument!r:.80}")
 
 
 # Random

@@ -19,11 +19,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.maxims import note_rules, rule_action
+from agents.maxims import note_rules, rule_action, rule_batch
 from agents.neural import NeuralAgent, best_agent, checkpoint_agent
 from agents.solver import NO_VALUE, POINTS, Workspace, new_workspace, solve_root
-from agents.worlds import begin_again, draw_worlds, weigh_worlds
-from pitch_env.actions import FIRST_CALL, NUM_ACTIONS
+from agents.worlds import begin_again, draw_worlds, shares_of, weigh_worlds
+from pitch_env.actions import FIRST_CALL, NUM_ACTIONS, actions_in
+from pitch_env.agent import refuse_argument
 from pitch_env.engine.jit import below, first_card, kernel, mix, num_cards
 from pitch_env.engine.state import AUCTION, EXCHANGE, MAX_PACK, OVER, PLAY, STATE, WIDOW
 from pitch_env.engine.step import apply, legal, num_legal
@@ -200,7 +201,7 @@ def search_views(views, rules, notes, space, keys, chunk, factor, worlds, values
     num_drawn = factor * worlds.shape[1]
     pool, chances = np.zeros(num_drawn, STATE), np.zeros(num_drawn)
     for i in range(len(views)):
-        drawn[i] = views[i].num_reshuffles == 0 and draw_likely(
+        drawn[i] = draw_likely(
             views[i : i + 1], rules, notes, mix(keys[i], chunk), pool, chances, scratch, v, worlds[i]
         )
         if drawn[i]:
@@ -232,7 +233,7 @@ def search_later(view, rules, notes, space, key, actions, worlds, values, seen):
     Others play as ``rule`` in between. Modifies ``worlds`` (W,), ``values`` (W, K, A) int64 and ``seen`` (W, K), a hash
     of what the seat then knows.
     """
-    if view[0].num_reshuffles > 0 or not draw_worlds(view, rules, key, worlds):
+    if not draw_worlds(view, rules, key, worlds):
         return False
     r, later, scratch, v = rules[0], np.zeros(1, STATE), np.zeros(1, STATE), np.zeros(1, VIEW)
     for j in range(len(worlds)):
@@ -266,13 +267,6 @@ def look_and_follow(states, rules, notes, actions):
         actions[i] = rule_action(v[0], rules[0], notes[0])
 
 
-@kernel
-def follow(views, rules, notes, actions):
-    """Writes what ``rule`` does in each of N views; modifies ``actions`` (N,)."""
-    for i in range(len(views)):
-        actions[i] = rule_action(views[i], rules[0], notes[0])
-
-
 # Agents
 
 
@@ -295,7 +289,7 @@ class Table:
     def rule_actions(self, views: NDArray[np.void]) -> NDArray[np.int64]:
         """Returns what ``rule`` does in each of N views."""
         actions = np.empty(len(views), np.int64)
-        follow(views, self.tables, self.notes, actions)
+        rule_batch(views, self.tables, self.notes, actions)
         return actions
 
     def search(self, views: NDArray[np.void], budget: Budget, rng: np.random.Generator, weigh: Weigh) -> Values:
@@ -318,8 +312,7 @@ class Table:
 
     def _search_view(self, view: NDArray[np.void], budget: Budget, key: int, weigh: Weigh) -> Values:
         result = np.full(NUM_ACTIONS, np.nan)
-        cards, calls = int(view["legal_cards"][0]), int(view["legal_calls"][0])
-        legal_now = [action for action in range(NUM_ACTIONS) if (cards | calls << FIRST_CALL) >> action & 1]
+        legal_now = actions_in(view["legal_cards"][0], view["legal_calls"][0])
         actions, found, histories, weights = np.array(legal_now), [], [], []
         for chunk, size in budget.chunks(1):
             worlds, seen = np.zeros(size, STATE), np.zeros((size, len(actions)), np.int64)
@@ -330,11 +323,10 @@ class Table:
             found.append(values)
             histories.append(seen)
             weights.append(weigh(view, worlds[None])[0])
-        log_weights = np.concatenate(weights)
-        shares = np.exp(log_weights - log_weights.max())
+        shares = shares_of(np.concatenate(weights))
         values, seen = np.concatenate(found) / (self.rules.sides - 1), np.concatenate(histories)
         for k, action in enumerate(legal_now):
-            result[action] = best_tied(values[:, k], seen[:, k], shares / shares.sum())
+            result[action] = best_tied(values[:, k], seen[:, k], shares)
         return result
 
     def _search_block(self, views: NDArray[np.void], budget: Budget, keys: NDArray[np.int64], weigh: Weigh) -> Values:
@@ -349,9 +341,7 @@ class Table:
             weights.append(np.zeros((num, size)))
             if drawn.any():
                 weights[-1][drawn] = weigh(views[drawn], worlds[drawn])
-        values, log_weights = np.concatenate(found, axis=1), np.concatenate(weights, axis=1)
-        shares = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
-        shares /= shares.sum(axis=1, keepdims=True)
+        values, shares = np.concatenate(found, axis=1), shares_of(np.concatenate(weights, axis=1))
         means = np.einsum("nw,nwa->na", shares, values) / (self.rules.sides - 1)
         return np.where(values[:, 0] == NO_VALUE, np.nan, means)
 
@@ -498,9 +488,17 @@ def cheat_agent(rules: Rules, argument: str | None) -> CheatAgent:
     Raises:
         ValueError: if it is given an argument.
     """
-    if argument is not None:
-        raise ValueError(f"cheat takes no argument, not {argument!r:.80}")
+    refuse_argument("cheat", argument)
     return CheatAgent(rules)
+
+
+def network_of(rules: Rules, text: str) -> NeuralAgent:
+    """Returns the network that an option names: ``best``, or the path of a checkpoint.
+
+    Raises:
+        ValueError: if there is no such network for the rules.
+    """
+    return best_agent(rules, None) if text == "best" else checkpoint_agent(rules, text)
 
 
 def whole(name: str, key: str, text: str, most: int) -> int:
@@ -546,6 +544,5 @@ def search_agent(rules: Rules, argument: str | None) -> SearchAgent:
         trust = float(options.get("trust", "0.3"))
     except ValueError:
         raise ValueError(f"search: trust={options['trust']!r:.40} is no number") from None
-    path = options.get("net", "best").removeprefix("checkpoint:")
-    network = best_agent(rules, None) if path == "best" else checkpoint_agent(rules, path)
+    network = network_of(rules, options.get("net", "best").removeprefix("checkpoint:"))
     return SearchAgent(rules, budget, network, trust, first_trick, depth)

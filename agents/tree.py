@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.maxims import rule_action
-from agents.neural import NeuralAgent, best_agent, checkpoint_agent
-from agents.search import CHUNK, Budget, Table, has_choice, net_value, play_out, read_argument
+from agents.neural import NeuralAgent
+from agents.search import CHUNK, Budget, Table, has_choice, net_value, network_of, play_out, read_argument
 from agents.worlds import draw_worlds
 from pitch_env.actions import FIRST_CALL, NUM_ACTIONS
 from pitch_env.engine.jit import first_card, kernel, mix
@@ -141,7 +141,7 @@ def grow_from(views, i, rules, notes, tree, num_nodes, key, size, root_prior, wo
 
     Modifies ``tree`` and ``worlds`` (W,) STATE.
     """
-    if views[i].num_reshuffles > 0 or not draw_worlds(views[i : i + 1], rules, key, worlds[:size]):
+    if not draw_worlds(views[i : i + 1], rules, key, worlds[:size]):
         return np.int64(0)
     v = np.zeros(1, VIEW)
     path, sides = np.empty(MAX_DEPTH, np.int64), np.empty(MAX_DEPTH, np.int64)
@@ -212,7 +212,4 @@ def ismcts_agent(rules: Rules, argument: str | None) -> IsmctsAgent:
     """
     budget, options = read_argument("ismcts", argument, ("prior",))
     prior = options.get("prior")
-    if prior is None:
-        return IsmctsAgent(rules, budget)
-    network = best_agent(rules, None) if prior == "best" else checkpoint_agent(rules, prior)
-    return IsmctsAgent(rules, budget, network)
+    return IsmctsAgent(rules, budget, None if prior is None else network_of(rules, prior))

@@ -116,9 +116,14 @@ def sample_worlds(
         raise WorldError("no world found that leads to this view")
     if policy is None or n == 0:
         return worlds
-    log_weights = weigh_worlds(worlds, views, rules, policy)
-    shares = np.exp(log_weights - log_weights.max())
-    return worlds[rng.choice(len(worlds), n, p=shares / shares.sum())]
+    return worlds[rng.choice(len(worlds), n, p=shares_of(weigh_worlds(worlds, views, rules, policy)))]
+
+
+def shares_of(log_weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Returns the shares (…, W) of worlds from their log-weights; they sum to one along the last axis."""
+    weights = np.exp(log_weights - log_weights.max(axis=-1, keepdims=True))
+    shares: NDArray[np.float64] = weights / weights.sum(axis=-1, keepdims=True)
+    return shares
 
 
 def weigh_worlds(
@@ -159,8 +164,13 @@ def weigh_worlds(
 
 @kernel
 def draw_worlds(views, rules, key, worlds):
-    """Draws N worlds of one view; modifies ``worlds`` (N,). Returns whether it found them."""
+    """Draws N worlds of one view; modifies ``worlds`` (N,). Returns whether it found them.
+
+    It finds none where discards have been shuffled into the stock (5.7).
+    """
     v, r = views[0], rules[0]
+    if v.num_reshuffles > 0:
+        return False
     g = np.array([key, 0])
     left = np.zeros(54, np.int64)
     lists = np.zeros((NUM_PLACES, MAX_PACK), np.int64)

@@ -54,6 +54,16 @@ class Factory(Protocol):
         ...
 
 
+def refuse_argument(name: str, argument: str | None) -> None:
+    """Sees that nothing stands behind the colon of an agent's name, for factories that want nothing there.
+
+    Raises:
+        ValueError: if something does.
+    """
+    if argument is not None:
+        raise ValueError(f"{name} takes no argument, not {argument!r:.80}")
+
+
 def agent_names() -> list[str]:
     """Returns the names of all installed agents, sorted."""
     return sorted(entry_points(group=GROUP).names)

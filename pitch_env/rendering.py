@@ -19,7 +19,7 @@ from pitch_env.engine.state import NO_CALL, NO_SEAT, NO_SIDE, NO_TRUMP, OVER, PH
 from pitch_env.engine.tables import compile_rules
 from pitch_env.game import TRUMP_NAMES
 from pitch_env.observation import VIEW, look_one
-from pitch_env.rules import VARIANTS, Rules
+from pitch_env.rules import Rules, name_of
 
 BLIND_PLAY = 8
 """Bit of ``play_seats`` of a card played blind."""
@@ -197,7 +197,7 @@ def call_name(scene: Scene, place: int) -> str:
 
 def variant_name(rules: Rules) -> str:
     """Returns the name of the variant that these rules are."""
-    return next((name for name, named in VARIANTS.items() if named == rules), "house rules")
+    return name_of(rules) or "house rules"
 
 
 def shown_score(scene: Scene, side: int) -> int:

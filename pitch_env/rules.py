@@ -391,6 +391,11 @@ def variant(name: str, /, **fields: Any) -> Rules:
     return VARIANTS[name].replace(**fields)
 
 
+def name_of(rules: Rules) -> str | None:
+    """Returns the name of the variant that some rules are (11), None for rules of one's own."""
+    return next((name for name, named in VARIANTS.items() if named == rules), None)
+
+
 def load_rules(rules: "Rules | str | Path") -> Rules:
     """Returns rules from whatever names them: a ``Rules``, a variant's name, or a TOML file of house rules.
 

@@ -8,7 +8,8 @@ import json
 import logging
 import sys
 
-from agents.expert import MODEL, WEIGHTS, expert_of, fitted_weights, weights_of
+from agents.expert import MODEL, expert_of, fitted_weights, weights_of
+from agents.maxims import PLAY_WEIGHTS
 from pitch_env.agent import make_agent
 from pitch_env.rules import VARIANTS
 from training.config import write_text
@@ -29,8 +30,8 @@ STEPS = (-0.8, -0.3, 0.3, 0.8)
 CALLS = ("open", "open_last", "over_opponent", "steal_opponent", "over_partner", "steal_partner", "jump")
 """Weights of the auction in the order of the search; ``out`` matters only in whole games."""
 
-PLAY = tuple(WEIGHTS)[list(WEIGHTS).index("feed_boss") :]
-"""Weights of the play, which come after those of the auction."""
+PLAY = tuple(PLAY_WEIGHTS)
+"""Weights of the play."""
 
 
 def margin(name: str, weights: dict[str, float], num_deals: int, seed: int) -> float:

@@ -8,7 +8,23 @@ from torch import Tensor, nn
 from pitch_env.actions import FIRST_CALL, NUM_ACTIONS
 
 
-class ResidualMLP(nn.Module):
+class Trunk(nn.Module):
+    """``depth`` layers of ``width`` with ReLU, each but the first added to its input."""
+
+    def __init__(self, inputs: int, width: int, depth: int) -> None:
+        super().__init__()
+        self.first = nn.Linear(inputs, width)
+        self.blocks = nn.ModuleList(nn.Linear(width, width) for _ in range(depth - 1))
+
+    def hidden(self, x: Tensor) -> Tensor:
+        """Returns what the layers make (N, W) of inputs (N, F)."""
+        h = torch.relu(self.first(x))
+        for block in self.blocks:
+            h = h + torch.relu(block(h))
+        return h
+
+
+class ResidualMLP(Trunk):
     """``depth`` layers of ``width`` with ReLU, each but the first added to its input, then a linear layer.
 
     Args:
@@ -20,18 +36,14 @@ class ResidualMLP(nn.Module):
     """
 
     def __init__(self, inputs: int, width: int, depth: int, outputs: int, last_gain: float) -> None:
-        super().__init__()
-        self.first = nn.Linear(inputs, width)
-        self.blocks = nn.ModuleList(nn.Linear(width, width) for _ in range(depth - 1))
+        super().__init__(inputs, width, depth)
         self.last = nn.Linear(width, outputs)
-        _initialise((self.first, *self.blocks), self.last, last_gain)
+        _initialise(2**0.5, self.first, *self.blocks)
+        _initialise(last_gain, self.last)
 
     def forward(self, x: Tensor) -> Tensor:
         """Returns outputs (N, outputs) of inputs (N, F)."""
-        h = torch.relu(self.first(x))
-        for block in self.blocks:
-            h = h + torch.relu(block(h))
-        return self.last(h)
+        return self.last(self.hidden(x))
 
 
 class Head(nn.Module):
@@ -41,14 +53,15 @@ class Head(nn.Module):
         super().__init__()
         self.block = nn.Linear(width, width)
         self.last = nn.Linear(width, outputs)
-        _initialise((self.block,), self.last, last_gain)
+        _initialise(2**0.5, self.block)
+        _initialise(last_gain, self.last)
 
     def forward(self, h: Tensor) -> Tensor:
         """Returns outputs (N, outputs) of the trunk's (N, W)."""
         return self.last(h + torch.relu(self.block(h)))
 
 
-class TwoHeads(nn.Module):
+class TwoHeads(Trunk):
     """A trunk of ``depth`` − 1 layers as in :class:`ResidualMLP`; one head for cards and one for calls.
 
     Args:
@@ -59,18 +72,14 @@ class TwoHeads(nn.Module):
     """
 
     def __init__(self, inputs: int, width: int, depth: int, last_gain: float) -> None:
-        super().__init__()
-        self.first = nn.Linear(inputs, width)
-        self.blocks = nn.ModuleList(nn.Linear(width, width) for _ in range(depth - 2))
-        _initialise((self.first, *self.blocks), None, 1.0)
+        super().__init__(inputs, width, depth - 1)
+        _initialise(2**0.5, self.first, *self.blocks)
         self.cards = Head(width, FIRST_CALL, last_gain)
         self.calls = Head(width, NUM_ACTIONS - FIRST_CALL, last_gain)
 
     def forward(self, x: Tensor) -> Tensor:
         """Returns logits (N, NUM_ACTIONS) of inputs (N, F)."""
-        h = torch.relu(self.first(x))
-        for block in self.blocks:
-            h = h + torch.relu(block(h))
+        h = self.hidden(x)
         return torch.cat([self.cards(h), self.calls(h)], dim=1)
 
 
@@ -81,15 +90,12 @@ def actor_of(inputs: int, width: int, depth: int, heads: bool) -> nn.Module:
     return ResidualMLP(inputs, width, depth, NUM_ACTIONS, 0.01)
 
 
-def _initialise(layers: tuple[nn.Module, ...], last: nn.Linear | None, last_gain: float) -> None:
-    """Gives layers orthogonal weights and no bias; modifies them."""
+def _initialise(gain: float, *layers: nn.Module) -> None:
+    """Gives linear layers orthogonal weights and no bias; modifies them."""
     for layer in layers:
         assert isinstance(layer, nn.Linear)
-        nn.init.orthogonal_(layer.weight, 2**0.5)
+        nn.init.orthogonal_(layer.weight, gain)
         nn.init.zeros_(layer.bias)
-    if last is not None:
-        nn.init.orthogonal_(last.weight, last_gain)
-        nn.init.zeros_(last.bias)
 
 
 def arrays_of(module: nn.Module, prefix: str) -> dict[str, NDArray[np.float32]]:

@@ -29,7 +29,7 @@ from pitch_env.agent import Agent, ClairvoyantAgent, make_agent
 from pitch_env.engine.jit import sources_of
 from pitch_env.rules import Rules
 from training.config import write_bytes, write_text
-from training.evaluate import Z95, parallel_processes, play_match
+from training.evaluate import Fixed, parallel_processes, play_match
 from training.report import write_report
 
 FORMAT = "pitch-tournament/1"
@@ -307,8 +307,7 @@ def results_of(plan: Plan, margins: dict[str, NDArray[np.float64]]) -> dict[str,
 
 
 def _estimate(values: NDArray[np.float64]) -> dict[str, Any]:
-    half = Z95 * float(values.std(ddof=1)) / len(values) ** 0.5
-    mean = float(values.mean())
+    mean, half = float(values.mean()), Fixed(len(values)).half_width(values)
     return {"mean": round(mean, 6), "interval": [round(mean - half, 6), round(mean + half, 6)]}
 
 

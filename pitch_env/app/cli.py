@@ -102,6 +102,13 @@ def _agent(name: str, rules: Rules) -> "Agent":
         return make_agent(name, rules)
 
 
+def _number(deals: int | None, games: int | None) -> int | None:
+    """Returns how many deals, or whole games, a match is to have; None if it is not said."""
+    if deals is not None and games is not None:
+        raise CommandError("give --deals or --games, not both")
+    return deals if games is None else games
+
+
 def _progress() -> "Progress":
     """Returns a progress bar on standard error, silent where that is no terminal."""
     from rich.console import Console
@@ -241,18 +248,14 @@ def evaluate(
     as_json: JsonOption = False,
 ) -> None:
     """Play a duplicate match between two agents: who is stronger, by how much, with a 95 % interval."""
-    if deals is not None and games is not None:
-        raise CommandError("give --deals or --games, not both")
-    table = _rules(rules)
-    for name in (a, b):
-        _agent(name, table)
+    number, table = _number(deals, games), _rules(rules)
     from training.duplicate import IllegalChoiceError
     from training.evaluate import Match, goal_of
     from training.evaluate import evaluate as play_duplicates
 
     with _refusals(ValueError):
-        goal = goal_of(games or deals, half_width, sprt)
-    with _progress() as bar, _refusals(IllegalChoiceError, ValueError):
+        goal = goal_of(number, half_width, sprt)
+    with _progress() as bar, _refusals(IllegalChoiceError, ValueError, OSError):
         task = bar.add_task(f"{a} v {b}", total=None)
 
         def show(done: int, match: Match) -> None:
@@ -292,16 +295,14 @@ def tournament(
     as_json: JsonOption = False,
 ) -> None:
     """Play every agent against every other: ratings, a heat map, a page; goes on where a stopped one was."""
-    if deals is not None and games is not None:
-        raise CommandError("give --deals or --games, not both")
-    table = _rules(rules)
+    number, table = _number(deals, games), _rules(rules)
     from training.duplicate import IllegalChoiceError
     from training.report import forfeit_line
     from training.tournament import Plan, TournamentError, play_tournament, rows_of
 
     folder = run or Path("runs") / f"tournament-seed{seed}"
     with _progress() as bar, _refusals(TournamentError, IllegalChoiceError, ValueError, OSError):
-        plan = Plan(tuple(agents), table, games or deals or 5000, seed, games is not None, reference)
+        plan = Plan(tuple(agents), table, number or 5000, seed, games is not None, reference)
         task = bar.add_task("matches", total=None)
         results = play_tournament(
             plan, folder, processes, lambda done, every: bar.update(task, completed=done, total=every), backend

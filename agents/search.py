@@ -3,8 +3,11 @@
 ``pimc`` draws worlds uniformly and plays the action whose value, averaged over them, is best (perfect-information
 Monte Carlo: Levy 1989, Long et al. 2010). ``search`` does so on top of a network: worlds count by how likely the
 network was to make the calls and plays that were seen, and values are weighed against its policy. ``cheat`` is shown
-all cards. With ``depth=1`` either thinks one decision further before all cards are known: the seat's next action is the
-same in all worlds that it cannot tell apart then (extended PIMC: Arjonilla et al. 2024).
+all cards.
+
+Where all cards are known at once, everybody plays as if he saw them (strategy fusion). With ``depth=1`` the rest of the
+trick is therefore played by seats that see no more than they may, ``rule`` or the network, whose actions are the same
+in all worlds that they cannot tell apart; only then are all cards known (as in extended PIMC: Arjonilla et al. 2024).
 
 Values come from the exact solver, or where too many cards are left for it from ``rule`` playing the deal out.
 
@@ -23,10 +26,10 @@ from agents.maxims import note_rules, rule_action, rule_batch
 from agents.neural import NeuralAgent, best_agent, checkpoint_agent
 from agents.solver import NO_VALUE, POINTS, Workspace, new_workspace, solve_root
 from agents.worlds import begin_again, draw_worlds, shares_of, weigh_worlds
-from pitch_env.actions import FIRST_CALL, NUM_ACTIONS, actions_in
+from pitch_env.actions import FIRST_CALL, NUM_ACTIONS
 from pitch_env.agent import refuse_argument
-from pitch_env.engine.jit import below, first_card, kernel, mix, num_cards
-from pitch_env.engine.state import AUCTION, EXCHANGE, MAX_PACK, OVER, PLAY, STATE, WIDOW
+from pitch_env.engine.jit import first_card, kernel, mix, num_cards
+from pitch_env.engine.state import AUCTION, MAX_PACK, OVER, PLAY, STATE, WIDOW
 from pitch_env.engine.step import apply, legal, num_legal
 from pitch_env.engine.tables import compile_rules
 from pitch_env.observation import VIEW, look
@@ -44,14 +47,12 @@ CHUNK = 16
 BLOCK = 64
 """Views that are searched together."""
 
-INFERENCE_FACTOR = 4
-"""Worlds that are drawn for each that is kept by how likely its calls are."""
-
 ERROR_CHANCE = 0.1
 """How much less likely a world is for each call that ``rule`` would not have made in it."""
 
 Values = NDArray[np.float64]
 Weigh = Callable[[NDArray[np.void], NDArray[np.void]], Values]
+Follow = Callable[[NDArray[np.void]], NDArray[np.int64]]
 
 
 class Budget(NamedTuple):
@@ -164,98 +165,94 @@ def chance_of_calls(w, r, n, seat, s, v):
 
 
 @kernel
-def draw_likely(view, rules, notes, key, pool, chances, s, v, worlds):
-    """Draws W worlds of one view, each as often as its calls are likely; returns whether there are any.
-
-    P worlds are drawn uniformly, then W of them by systematic resampling; with P = 0 all are as likely. Modifies
-    ``worlds`` (W,), and the scratch ``pool`` (P,) STATE, ``chances`` (P,), ``s`` (1,) STATE and ``v`` (1,) VIEW.
-    """
-    if len(pool) == 0:
-        return draw_worlds(view, rules, key, worlds)
-    if not draw_worlds(view, rules, key, pool):
-        return False
-    total = 0.0
-    for j in range(len(pool)):
-        chances[j] = chance_of_calls(pool[j], rules[0], notes[0], view[0].seat, s, v)
-        total += chances[j]
-    step = total / len(worlds)
-    left = step * below(mix(key, -1), 1 << 20) / (1 << 20)
-    place = 0
-    for i in range(len(worlds)):
-        while left >= chances[place] and place + 1 < len(pool):
-            left -= chances[place]
-            place += 1
-        worlds[i] = pool[place]
-        left += step
-    return True
-
-
-@kernel
-def search_views(views, rules, notes, space, keys, chunk, factor, worlds, values, drawn):
-    """Draws W worlds for each of N views and finds the value of every action in each.
-
-    factor  worlds that are drawn for each that is kept by what was called; 0 to draw them uniformly
-    Modifies ``worlds`` (N, W), ``values`` (N, W, A) int64 and ``drawn`` (N,): whether there are such worlds.
-    """
-    scratch, v = np.zeros(1, STATE), np.zeros(1, VIEW)
-    num_drawn = factor * worlds.shape[1]
-    pool, chances = np.zeros(num_drawn, STATE), np.zeros(num_drawn)
-    for i in range(len(views)):
-        drawn[i] = draw_likely(
-            views[i : i + 1], rules, notes, mix(keys[i], chunk), pool, chances, scratch, v, worlds[i]
-        )
-        if drawn[i]:
-            for j in range(worlds.shape[1]):
-                value_actions(worlds[i], j, rules, notes, space, scratch, v, values[i, j])
-
-
-@kernel
-def wait_for(s, r, n, seat, v):
-    """Plays on with ``rule`` until a seat is to move or the deal is over; returns a hash of what that seat then knows.
-
-    Modifies ``s`` and the scratch ``v`` (1,) VIEW.
-    """
-    seen = np.int64(0)
-    while s.phase != OVER and s.seat != seat:
-        look(s, r, s.seat, v[0])
-        action = rule_action(v[0], r, n)
-        # 5.2  Which cards a seat discarded only it knows.
-        if s.phase != EXCHANGE:
-            seen = mix(seen, action)
-        apply(s, r, action)
-    return mix(mix(seen, s.hands[seat]), s.hand_dups[seat])
-
-
-@kernel
-def search_later(view, rules, notes, space, key, actions, worlds, values, seen):
-    """Draws W worlds and values each next action of the seat after each of K actions; returns whether there are worlds.
-
-    Others play as ``rule`` in between. Modifies ``worlds`` (W,), ``values`` (W, K, A) int64 and ``seen`` (W, K), a hash
-    of what the seat then knows.
-    """
-    if not draw_worlds(view, rules, key, worlds):
-        return False
-    r, later, scratch, v = rules[0], np.zeros(1, STATE), np.zeros(1, STATE), np.zeros(1, VIEW)
+def weigh_calls(worlds, rules, notes, chances):
+    """Writes how likely ``rule`` makes the calls of the other seats in M worlds; modifies ``chances`` (M,)."""
+    s, v = np.zeros(1, STATE), np.zeros(1, VIEW)
     for j in range(len(worlds)):
-        seat = worlds[j].seat
-        side = r.side_of[seat]
-        for k in range(len(actions)):
-            later[0] = worlds[j]
-            apply(later[0], r, actions[k])
-            seen[j, k] = wait_for(later[0], r, notes[0], seat, v)
-            if later[0].phase == OVER:
-                values[j, k, :] = net_value(later[0], r, side)
-            else:
-                value_actions(later, 0, rules, notes, space, scratch, v, values[j, k])
-    return True
+        chances[j] = chance_of_calls(worlds[j], rules[0], notes[0], worlds[j].seat, s, v)
+
+
+@kernel
+def draw(views, rules, keys, chunk, worlds, drawn):
+    """Draws W worlds for each of N views; modifies ``worlds`` (N, W) and ``drawn`` (N,): whether there are any."""
+    for i in range(len(views)):
+        drawn[i] = draw_worlds(views[i : i + 1], rules, mix(keys[i], chunk), worlds[i])
 
 
 @kernel
 def value_states(states, rules, notes, space, values):
-    """Finds the value of every action in N states; modifies ``values`` (N, A) int64."""
+    """Finds the value of every action in M states; modifies ``values`` (M, A) int64."""
     scratch, v = np.zeros(1, STATE), np.zeros(1, VIEW)
-    for i in range(len(states)):
-        value_actions(states, i, rules, notes, space, scratch, v, values[i])
+    for j in range(len(states)):
+        value_actions(states, j, rules, notes, space, scratch, v, values[j])
+
+
+@kernel
+def branch(worlds, rules, later, of, taken):
+    """Does every legal action in M worlds; returns the number B of states that come of it.
+
+    Modifies ``later`` (B,) STATE, and for each ``of`` (B,) its world and ``taken`` (B,) the action.
+    """
+    num = np.int64(0)
+    for j in range(len(worlds)):
+        sets = legal(worlds[j], rules[0])
+        for part in range(2):
+            bits = sets[part]
+            while bits:
+                taken[num] = first_card(bits) + part * FIRST_CALL
+                bits &= bits - 1
+                of[num] = j
+                later[num] = worlds[j]
+                apply(later[num], rules[0], taken[num])
+                num += 1
+    return num
+
+
+@kernel
+def find_unfinished(later, worlds, of, rules, views, waiting):
+    """Finds the B states that have not come to a lead with the trick of their world over; returns how many.
+
+    With more than two sides the lead is to be the searching side's own: the solver values it for the side to move.
+    Modifies ``views`` (B,), what the seats to act see, and ``waiting`` (B,), the numbers of the states.
+    """
+    r = rules[0]
+    num = np.int64(0)
+    for j in range(len(later)):
+        s, w = later[j], worlds[of[j]]
+        is_own = r.sides == 2 or r.side_of[s.seat] == r.side_of[w.seat]
+        is_lead = s.phase == PLAY and s.trick > w.trick and s.num_plays == s.trick_start
+        if s.phase != OVER and not (is_lead and is_own):
+            look(s, r, s.seat, views[num])
+            waiting[num] = j
+            num += 1
+    return num
+
+
+@kernel
+def act_on(later, rules, waiting, actions):
+    """Does an action in each of the waiting states; modifies ``later`` (B,)."""
+    for k in range(len(waiting)):
+        apply(later[waiting[k]], rules[0], actions[k])
+
+
+@kernel
+def value_state(s, r, n, side, space, found, v):
+    """Returns the value of a state for a side, times sides − 1; modifies ``s`` and the scratch ``found``, ``v``."""
+    if s.phase != OVER and num_left(s, r) <= MOST_SOLVED:
+        value = solve_root(s, r, space, POINTS, False, found)
+        return value if r.side_of[s.seat] == side else -value
+    play_out(s, r, n, v)
+    return net_value(s, r, side)
+
+
+@kernel
+def value_branches(later, worlds, of, taken, rules, notes, space, values):
+    """Writes what the actions taken in M worlds are worth; modifies ``values`` (M, A) int64 and ``later`` (B,)."""
+    r, found, v = rules[0], np.empty(NUM_ACTIONS, np.int64), np.zeros(1, VIEW)
+    values[:] = NO_VALUE
+    for j in range(len(later)):
+        side = r.side_of[worlds[of[j]].seat]
+        values[of[j], taken[j]] = value_state(later[j], r, notes[0], side, space, found, v)
 
 
 @kernel
@@ -275,8 +272,6 @@ class Table:
     """What searching needs of the rules."""
 
     rules: Rules
-    factor: int = 0
-    """Worlds that are drawn for each that is kept by its calls; 0 for worlds drawn uniformly."""
     tables: NDArray[np.void] = field(init=False)
     notes: NDArray[np.void] = field(init=False)
     space: Workspace = field(init=False)
@@ -292,83 +287,88 @@ class Table:
         rule_batch(views, self.tables, self.notes, actions)
         return actions
 
-    def search(self, views: NDArray[np.void], budget: Budget, rng: np.random.Generator, weigh: Weigh) -> Values:
+    def log_chances(self, views: NDArray[np.void], worlds: NDArray[np.void]) -> Values:
+        """Returns log-weights (N, W) of worlds by how likely ``rule`` makes what the other seats called."""
+        chances = np.empty(worlds.size)
+        weigh_calls(worlds.reshape(-1), self.tables, self.notes, chances)
+        weights: Values = np.log(chances).reshape(worlds.shape)
+        return weights
+
+    def search(
+        self,
+        views: NDArray[np.void],
+        budget: Budget,
+        rng: np.random.Generator,
+        weigh: Weigh | None = None,
+        follow: Follow | None = None,
+    ) -> Values:
         """Returns the mean value (N, A) of every action over worlds, NaN where illegal or if no world was found.
 
         Args:
             views: (N,) of seats that are to move.
             budget: for each view.
             rng: where randomness comes from.
-            weigh: returns the log-weights (N, W) of worlds (N, W) ``STATE`` of the views.
+            weigh: returns the log-weights (N, W) of worlds (N, W) ``STATE`` of the views; if left out, all worlds
+                count the same.
+            follow: chooses actions (B,) for views (B,): how all seats play the trick of the action to its end, seeing
+                no more than they may; what comes of it is then valued with all cards known. If left out, all cards
+                are known at once.
         """
         keys = rng.integers(1 << 62, size=len(views))
         blocks = [slice(first, first + BLOCK) for first in range(0, len(views), BLOCK)]
-        return np.concatenate([self._search_block(views[block], budget, keys[block], weigh) for block in blocks])
+        return np.concatenate(
+            [self._search_block(views[block], budget, keys[block], weigh, follow) for block in blocks]
+        )
 
-    def search_later(self, views: NDArray[np.void], budget: Budget, rng: np.random.Generator, weigh: Weigh) -> Values:
-        """Does as :meth:`search` with the seat's next action the same in worlds that it cannot tell apart then."""
-        keys = rng.integers(1 << 62, size=len(views))
-        return np.stack([self._search_view(views[i : i + 1], budget, int(keys[i]), weigh) for i in range(len(views))])
-
-    def _search_view(self, view: NDArray[np.void], budget: Budget, key: int, weigh: Weigh) -> Values:
-        result = np.full(NUM_ACTIONS, np.nan)
-        legal_now = actions_in(view["legal_cards"][0], view["legal_calls"][0])
-        actions, found, histories, weights = np.array(legal_now), [], [], []
-        for chunk, size in budget.chunks(1):
-            worlds, seen = np.zeros(size, STATE), np.zeros((size, len(actions)), np.int64)
-            values = np.empty((size, len(actions), NUM_ACTIONS), np.int64)
-            keyed = mix(key, chunk)
-            if not search_later(view, self.tables, self.notes, self.space, keyed, actions, worlds, values, seen):
-                return result
-            found.append(values)
-            histories.append(seen)
-            weights.append(weigh(view, worlds[None])[0])
-        shares = shares_of(np.concatenate(weights))
-        values, seen = np.concatenate(found) / (self.rules.sides - 1), np.concatenate(histories)
-        for k, action in enumerate(legal_now):
-            result[action] = best_tied(values[:, k], seen[:, k], shares)
-        return result
-
-    def _search_block(self, views: NDArray[np.void], budget: Budget, keys: NDArray[np.int64], weigh: Weigh) -> Values:
-        num = len(views)
+    def _search_block(
+        self,
+        views: NDArray[np.void],
+        budget: Budget,
+        keys: NDArray[np.int64],
+        weigh: Weigh | None,
+        follow: Follow | None,
+    ) -> Values:
         found, weights = [], []
-        for chunk, size in budget.chunks(num):
-            worlds, values = np.zeros((num, size), STATE), np.empty((num, size, NUM_ACTIONS), np.int64)
-            drawn = np.zeros(num, np.bool_)
-            search_views(views, self.tables, self.notes, self.space, keys, chunk, self.factor, worlds, values, drawn)
-            values[~drawn] = NO_VALUE
-            found.append(values)
-            weights.append(np.zeros((num, size)))
+        for chunk, size in budget.chunks(len(views)):
+            worlds, drawn = np.zeros((len(views), size), STATE), np.zeros(len(views), np.bool_)
+            draw(views, self.tables, keys, chunk, worlds, drawn)
+            values = np.full((len(views), size, NUM_ACTIONS), NO_VALUE, np.int64)
+            weights.append(np.zeros((len(views), size)))
             if drawn.any():
-                weights[-1][drawn] = weigh(views[drawn], worlds[drawn])
+                room = size * int(num_choices(views[drawn]).sum())
+                flat = self._values(worlds[drawn].reshape(-1), room, follow)
+                values[drawn] = flat.reshape(-1, size, NUM_ACTIONS)
+                if weigh is not None:
+                    weights[-1][drawn] = weigh(views[drawn], worlds[drawn])
+            found.append(values)
         values, shares = np.concatenate(found, axis=1), shares_of(np.concatenate(weights, axis=1))
         means = np.einsum("nw,nwa->na", shares, values) / (self.rules.sides - 1)
         return np.where(values[:, 0] == NO_VALUE, np.nan, means)
 
+    def _values(self, worlds: NDArray[np.void], room: int, follow: Follow | None) -> NDArray[np.int64]:
+        """Returns the value (M, A) of every action in M worlds, of no more than ``room`` actions in all."""
+        values = np.empty((len(worlds), NUM_ACTIONS), np.int64)
+        if follow is None:
+            value_states(worlds, self.tables, self.notes, self.space, values)
+            return values
+        later, of, taken = np.zeros(room, STATE), np.empty(room, np.int64), np.empty(room, np.int64)
+        num = branch(worlds, self.tables, later, of, taken)
+        later, views, waiting = later[:num], np.zeros(num, VIEW), np.empty(num, np.int64)
+        while num_waiting := find_unfinished(later, worlds, of, self.tables, views, waiting):
+            act_on(later, self.tables, waiting[:num_waiting], follow(views[:num_waiting]))
+        value_branches(later, worlds, of, taken, self.tables, self.notes, self.space, values)
+        return values
 
-def best_tied(values: Values, seen: NDArray[np.int64], shares: Values) -> float:
-    """Returns what the best actions are worth, one for all worlds that look alike.
 
-    Args:
-        values: (W, A) of each action in each world.
-        seen: (W,) equal where worlds look alike.
-        shares: (W,) of the worlds.
-    """
-    _, group = np.unique(seen, return_inverse=True)
-    sums = np.zeros((int(group.max()) + 1, values.shape[1]))
-    np.add.at(sums, group, values * shares[:, None])
-    return float(sums.max(axis=1).sum())
-
-
-def no_weights(views: NDArray[np.void], worlds: NDArray[np.void]) -> NDArray[np.float64]:
-    """Returns log-weights (N, W) of zero: all worlds count the same."""
-    return np.zeros(worlds.shape)
+def num_choices(views: NDArray[np.void]) -> NDArray[np.int64]:
+    """Returns how many legal actions each of N views leaves."""
+    result: NDArray[np.int64] = np.bitwise_count(views["legal_cards"]) + np.bitwise_count(views["legal_calls"])
+    return result
 
 
 def has_choice(views: NDArray[np.void]) -> NDArray[np.bool_]:
     """Returns which of N views leave more than one legal action."""
-    result: NDArray[np.bool_] = np.bitwise_count(views["legal_cards"]) + np.bitwise_count(views["legal_calls"]) > 1
-    return result
+    return num_choices(views) > 1
 
 
 class PimcAgent:
@@ -378,17 +378,18 @@ class PimcAgent:
         rules: what it plays.
         budget: worlds or seconds for each action.
         rolls_out: calls, names and discards are searched too, each world played out by ``rule``.
-        depth: own decisions to come, 0 or 1, before all cards are taken as known.
-        infers: worlds are as likely as their calls are ``rule``'s; else all alike. Without ``depth`` only.
+        depth: tricks, 0 or 1, that all seats play as ``rule`` before all cards are taken as known.
+        infers: worlds are as likely as their calls are ``rule``'s; else all alike.
     """
 
     def __init__(
         self, rules: Rules, budget: Budget, rolls_out: bool = False, depth: int = 0, infers: bool = False
     ) -> None:
-        self._depth = depth
-        self._table = Table(rules, INFERENCE_FACTOR if infers else 0)
+        self._table = Table(rules)
         self._budget = budget
         self._rolls_out = rolls_out
+        self._weigh = self._table.log_chances if infers else None
+        self._follow = self._table.rule_actions if depth else None
 
     def act(self, views: NDArray[np.void], rng: np.random.Generator) -> NDArray[np.int64]:
         """Chooses an action for each view (:class:`pitch_env.agent.Agent`)."""
@@ -398,8 +399,7 @@ class PimcAgent:
             searched &= np.isin(views["phase"], (PLAY, WIDOW))
         mine = np.flatnonzero(searched)
         if len(mine):
-            search = self._table.search_later if self._depth else self._table.search
-            values = search(views[mine], self._budget, rng, no_weights)
+            values = self._table.search(views[mine], self._budget, rng, self._weigh, self._follow)
             actions[mine] = best_of(values, actions[mine])
         return actions
 
@@ -442,7 +442,8 @@ class SearchAgent:
         network: the player underneath.
         trust: points that a factor *e* in the network's probability is worth.
         first_trick: tricks before this one are the network's.
-        depth: own decisions to come, 0 or 1, before all cards are taken as known.
+        depth: tricks, 0 or 1, that all seats play as the network before all cards are taken as known.
+        infers: worlds count by the network's likelihood; else all alike.
     """
 
     def __init__(
@@ -453,13 +454,15 @@ class SearchAgent:
         trust: float,
         first_trick: int = 0,
         depth: int = 0,
+        infers: bool = True,
     ) -> None:
-        self._depth = depth
         self._table = Table(rules)
         self._budget = budget
         self._network = network
         self._trust = trust
         self._first_trick = first_trick
+        self._weigh = self.log_likelihood if infers else None
+        self._follow = self.follow if depth else None
 
     def act(self, views: NDArray[np.void], rng: np.random.Generator) -> NDArray[np.int64]:
         """Chooses an action for each view (:class:`pitch_env.agent.Agent`)."""
@@ -467,11 +470,14 @@ class SearchAgent:
         searched = has_choice(views) & np.isin(views["phase"], (PLAY, WIDOW)) & (views["trick"] >= self._first_trick)
         mine = np.flatnonzero(searched)
         if len(mine):
-            search = self._table.search_later if self._depth else self._table.search
-            values = search(views[mine], self._budget, rng, self.log_likelihood)
+            values = self._table.search(views[mine], self._budget, rng, self._weigh, self._follow)
             values += self._trust * np.log(np.maximum(self._network.policy(views[mine]), 1e-9))
             actions[mine] = best_of(values, actions[mine])
         return actions
+
+    def follow(self, views: NDArray[np.void]) -> NDArray[np.int64]:
+        """Returns what the network does in each of N views, nothing left to chance."""
+        return self._network.act(views, np.random.default_rng(0))
 
     def log_likelihood(self, views: NDArray[np.void], worlds: NDArray[np.void]) -> NDArray[np.float64]:
         """Returns the log-likelihood (N, W), under the network, of what the other seats of each world did so far."""
@@ -512,6 +518,17 @@ def whole(name: str, key: str, text: str, most: int) -> int:
     return int(text)
 
 
+def one_of(name: str, key: str, text: str, words: tuple[str, ...]) -> str:
+    """Reads one of some words from an option.
+
+    Raises:
+        ValueError: if it is none of them.
+    """
+    if text not in words:
+        raise ValueError(f"{name}: {key}={text!r:.40} is not one of {', '.join(words)}")
+    return text
+
+
 def pimc_agent(rules: Rules, argument: str | None) -> PimcAgent:
     """Makes ``pimc:N`` (worlds) or ``pimc:Nms``; ``?bid=rollout&depth=1&infer=rule``, as :class:`PimcAgent` has them.
 
@@ -519,30 +536,27 @@ def pimc_agent(rules: Rules, argument: str | None) -> PimcAgent:
         ValueError: if the argument is malformed.
     """
     budget, options = read_argument("pimc", argument, ("bid", "depth", "infer"))
-    bid = options.get("bid", "rule")
-    if bid not in ("rule", "rollout"):
-        raise ValueError(f"pimc: bid={bid!r:.40} is neither 'rule' nor 'rollout'")
-    infer = options.get("infer", "none")
-    if infer not in ("none", "rule"):
-        raise ValueError(f"pimc: infer={infer!r:.40} is neither 'none' nor 'rule'")
+    rolls_out = one_of("pimc", "bid", options.get("bid", "rule"), ("rule", "rollout")) == "rollout"
+    infers = one_of("pimc", "infer", options.get("infer", "none"), ("none", "rule")) == "rule"
     depth = whole("pimc", "depth", options.get("depth", "0"), 1)
-    return PimcAgent(rules, budget, bid == "rollout", depth, infer == "rule")
+    return PimcAgent(rules, budget, rolls_out, depth, infers)
 
 
 def search_agent(rules: Rules, argument: str | None) -> SearchAgent:
     """Makes ``search:N`` or ``search:Nms`` over ``best``; ``?net=PATH`` over a checkpoint.
 
-    ``&trust=POINTS``, ``&from=TRICK`` (from 0) and ``&depth=1`` as :class:`SearchAgent` has them.
+    ``&trust=POINTS``, ``&from=TRICK`` (from 0), ``&depth=0`` and ``&infer=none`` as :class:`SearchAgent` has them.
 
     Raises:
         ValueError: if the argument is malformed, or there is no such network for the rules.
     """
-    budget, options = read_argument("search", argument, ("net", "trust", "from", "depth"))
+    budget, options = read_argument("search", argument, ("net", "trust", "from", "depth", "infer"))
     first_trick = whole("search", "from", options.get("from", "1"), MAX_PACK)
-    depth = whole("search", "depth", options.get("depth", "0"), 1)
+    depth = whole("search", "depth", options.get("depth", "1"), 1)
+    infers = one_of("search", "infer", options.get("infer", "net"), ("none", "net")) == "net"
     try:
         trust = float(options.get("trust", "0.3"))
     except ValueError:
         raise ValueError(f"search: trust={options['trust']!r:.40} is no number") from None
     network = network_of(rules, options.get("net", "best").removeprefix("checkpoint:"))
-    return SearchAgent(rules, budget, network, trust, first_trick, depth)
+    return SearchAgent(rules, budget, network, trust, first_trick, depth, infers)

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from agents.search import Budget, Table, no_weights
+from agents.search import Budget, Table
 from pitch_env import Game, variant
 from pitch_env.actions import parse_action
 from pitch_env.app import cli
@@ -56,7 +56,7 @@ def test_right_actions_are_better_than_all_others_over_worlds(rules, in_play, wo
     # Cards by the exact solver; calls, names and discards by playing out, which varies more and costs less.
     mine = [position for position in ALL if position.rules == rules and (position.game.phase == "play") == in_play]
     views = np.array([position.game.view(position.game.seat) for position in mine], VIEW)
-    values = Table(variant(rules)).search(views, Budget(worlds, None), np.random.default_rng(1), no_weights)
+    values = Table(variant(rules)).search(views, Budget(worlds, None), np.random.default_rng(1))
     for position, row in zip(mine, values, strict=True):
         right = [parse_action(name) for name in position.right]
         others = [action for action in position.game.legal_actions() if action not in right]

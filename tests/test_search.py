@@ -1,5 +1,7 @@
 """Search agents: what they are named, that they play every variant, and that they see no more than they may."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -8,10 +10,8 @@ from agents.search import (
     Budget,
     Table,
     best_of,
-    best_tied,
-    draw_likely,
+    draw,
     has_choice,
-    no_weights,
     read_argument,
 )
 from agents.solver import action_values
@@ -62,8 +62,9 @@ def test_an_argument_is_a_budget_in_worlds_or_in_milliseconds(text, budget):
         ("pimc:8?bid=rule&fast=1", "pimc has no option 'fast'"),
         ("pimc:8?depth=2", "depth='2' is no whole number in 0 … 1"),
         ("search:8?from=one", "from='one' is no whole number"),
-        ("pimc:8?bid=maybe", "bid='maybe' is neither"),
-        ("pimc:8?infer=best", "infer='best' is neither"),
+        ("pimc:8?bid=maybe", "bid='maybe' is not one of rule, rollout"),
+        ("pimc:8?infer=best", "infer='best' is not one of none, rule"),
+        ("search:8?infer=rule", "infer='rule' is not one of none, net"),
         ("search:8?trust=much", "trust='much' is no number"),
         ("search:8?net=/nowhere", "/nowhere"),
         ("cheat:8", "cheat takes no argument"),
@@ -80,7 +81,7 @@ def test_arguments_that_make_no_agent_are_refused_in_a_line(name, message):
 def test_values_are_the_solvers_mean_over_worlds():
     (game, view) = views_of_games(RULES, 8, seed=3, phase="play")[-1]
     table = Table(RULES)
-    values = table.search(view, Budget(16, None), np.random.default_rng(5), no_weights)
+    values = table.search(view, Budget(16, None), np.random.default_rng(5))
     legal = np.flatnonzero(~np.isnan(values[0]))
     assert legal.tolist() == game.legal_actions()
     # 1,000 other worlds of the same view: the means of 16 lie within a few standard errors.
@@ -94,8 +95,8 @@ def test_values_do_not_depend_on_who_else_is_searched():
     found = views_of_games(RULES, 5, seed=9, phase="play")
     views = np.concatenate([view for _, view in found])
     table = Table(RULES)
-    together = table.search(views, Budget(4, None), np.random.default_rng(1), no_weights)
-    first = table.search(views[:1], Budget(4, None), np.random.default_rng(1), no_weights)
+    together = table.search(views, Budget(4, None), np.random.default_rng(1))
+    first = table.search(views[:1], Budget(4, None), np.random.default_rng(1))
     assert np.array_equal(together[:1], first, equal_nan=True)
 
 
@@ -104,20 +105,33 @@ def test_best_of_keeps_the_preferred_action_where_it_is_as_good_or_nothing_is_kn
     assert best_of(values, np.array([1, 0, 2])).tolist() == [1, 1, 2]
 
 
-def test_an_action_is_the_same_in_worlds_that_look_alike():
-    values, shares = np.array([[1.0, 0.0], [0.0, 3.0], [2.0, 1.0]]), np.array([0.5, 0.25, 0.25])
-    assert best_tied(values, np.array([0, 1, 2]), shares) == 0.5 + 0.75 + 0.5
-    # Alike, the first action is worth 0.5 + 0 + 0.5, the second 0 + 0.75 + 0.25.
-    assert best_tied(values, np.array([0, 0, 0]), shares) == 1.0
-    assert best_tied(values, np.array([0, 0, 2]), shares) == 0.75 + 0.5
-
-
-def test_looking_further_values_every_legal_action():
-    for game, view in views_of_games(RULES, 6, seed=11, phase="play"):
-        values = Table(RULES).search_later(view, Budget(20, None), np.random.default_rng(5), no_weights)
-        legal = np.flatnonzero(~np.isnan(values[0]))
-        assert legal.tolist() == game.legal_actions()
-        assert np.abs(values[0, legal]).max() < 20
+def test_following_a_trick_is_a_player_who_sees_one_hand_then_the_solver():
+    table, rule = Table(RULES), make_agent("rule", RULES)
+    for game, view in views_of_games(RULES, 10, seed=11, phase="play"):
+        values = table.search(view, Budget(20, None), np.random.default_rng(5), follow=table.rule_actions)
+        assert np.flatnonzero(~np.isnan(values[0])).tolist() == game.legal_actions()
+        # The same worlds, one action at a time.
+        worlds = np.zeros((1, 16), STATE)
+        draw(view, table.tables, np.random.default_rng(5).integers(1 << 62, size=1), 0, worlds, np.zeros(1, np.bool_))
+        first = table.search(view, Budget(16, None), np.random.default_rng(5), follow=table.rule_actions)
+        for action in game.legal_actions():
+            total = 0
+            for world in worlds[0]:
+                played = pickle.loads(pickle.dumps(game))
+                played._states[:] = world
+                trick = int(world["trick"])
+                played.play(action)
+                while played.seat is not None and int(played.state()["trick"]) == trick:
+                    mine = np.array([played.view(played.seat)], VIEW)
+                    played.play(int(rule.act(mine, np.random.default_rng(0))[0]))
+                side = int(view["seat"][0]) % 2
+                if played.seat is None:
+                    points = played.deal_result.points
+                    total += points[side] - points[1 - side]
+                else:
+                    best = np.nanmax(action_values(np.array([played.state()]), RULES)[0])
+                    total += best if played.seat % 2 == side else -best
+            assert first[0, action] == pytest.approx(total / 16)
 
 
 def test_past_decisions_are_what_was_done_as_those_who_did_it_saw_it():
@@ -196,17 +210,12 @@ def test_play_phase_only_is_searched_unless_asked_otherwise():
     assert make_agent("pimc:4", RULES).act(views, np.random.default_rng(0)).tolist() == rule.tolist()
 
 
-def test_inference_prefers_worlds_in_which_rule_would_have_called_as_was_called():
+def test_inference_weighs_worlds_by_whether_rule_would_have_called_as_was_called():
     found = [view for _, view in views_of_games(RULES, 30, seed=31, phase="play", agent="rule")]
     view = next(view for view in found if view["calls"][0, 1:4].tolist().count(PASS) < 3)
-    table, pool, chances = Table(RULES), np.zeros(400, STATE), np.zeros(400)
-    worlds, plain = np.zeros(100, STATE), np.zeros(100, STATE)
-    scratch, v = np.zeros(1, STATE), np.zeros(1, VIEW)
-    assert draw_likely(view, table.tables, table.notes, 7, pool, chances, scratch, v, worlds)
-    assert draw_likely(view, table.tables, table.notes, 7, pool[:0], chances[:0], scratch, v, plain)
-
-    def mean_chance(drawn):
-        return np.mean([call_chance(world, view["seat"][0]) for world in drawn])
+    worlds = sample_worlds(view, RULES, 300, np.random.default_rng(7))
+    weights = Table(RULES).log_chances(view, worlds[None])[0]
+    assert weights.std() > 0.1
 
     def call_chance(world, seat):
         """One tenth for each call of another seat that ``rule`` would not have made, by a game played again."""
@@ -220,5 +229,4 @@ def test_inference_prefers_worlds_in_which_rule_would_have_called_as_was_called(
             game.play(call)
         return chance
 
-    assert chances == pytest.approx([call_chance(world, view["seat"][0]) for world in pool])
-    assert mean_chance(worlds) > mean_chance(plain)
+    assert np.exp(weights) == pytest.approx([call_chance(world, view["seat"][0]) for world in worlds])

@@ -1,20 +1,28 @@
 """Worlds: whole deals drawn uniformly from all that are consistent with what one seat knows.
 
-A world is a pack in an order, and what the other seats discarded face down, that leads to the view: every call,
-naming, discard and play of it is legal, and forced discards are forced. Each such world is equally likely; a policy may
-weigh them by how likely the seats were to choose what they chose. With two packs the cards of a face count as two.
+A world is a pack in an order, what the other seats discarded face down, and the order of every reshuffle (5.7), that
+leads to the view: every call, naming, discard and play of it is legal, and forced discards are forced. Each such world
+is equally likely; a policy may weigh them by how likely the seats were to choose what they chose. With two packs the
+cards of a face count as two.
 
 A world is drawn in three steps: unseen cards are dealt to the places where they may lie, with counts of all ways to do
 so where a place may not hold every suit; each seat's cards are split into what it was dealt and what it took up later;
 and the deal is played again through the engine, where what turns out illegal is drawn anew.
 
+A card is discarded once at most: a seat exchanges once, before it draws. So where discards became a stock, each unseen
+card lies in one place, its hand has it from one stock, and who discarded the cards of a stock is counted afterwards.
+
 place  0–7 the hands, all that a seat has held since play started, 8–15 the face-down discards, 16–23 the face-down
        piles of the seats, then the widow and the stock
+stage  0 the stock as dealt, k what the k-th reshuffle made of the discards
+kind   0–4 the suits, 5–9 the same suits, of own discards that became a stock and were not seen again
+left   (2, 54) cards of each face that were not seen: of the first five kinds, of the others
+c, p   :class:`Classes`, :class:`Places`
 g      the key and the count of the random numbers, an int64 array of length 2
 """
 
 from math import comb, lgamma
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +43,7 @@ from pitch_env.engine.state import (
     STATE,
     WIDOW,
 )  # fmt: skip
-from pitch_env.engine.step import apply, legal
+from pitch_env.engine.step import NOTHING, apply, legal
 from pitch_env.engine.tables import (
     EXCHANGE_DISCARD,
     EXCHANGE_DRAW,
@@ -52,6 +60,8 @@ HAND, DISCARD, PILE, WIDOW_PLACE, STOCK, NUM_PLACES = 0, 8, 16, 24, 25, 26
 FREE = 0
 """``bad`` suits of a place that holds any card."""
 ALL_SUITS = 0b11111
+NUM_SUITS = 5
+OWN_DISCARDS = ALL_SUITS << NUM_SUITS
 ANY_NUMBER = -1
 """``kept`` of a hand whose number of trumps does not matter."""
 
@@ -70,6 +80,68 @@ CHOOSE = np.array([[float(comb(n, k)) for k in range(MAX_PACK + 1)] for n in ran
 """[n, k] ways to choose k of n."""
 
 LOG_FACTORIAL = np.array([lgamma(n + 1) for n in range(MAX_PACK + 1)])
+
+
+class Places(NamedTuple):
+    """What a view tells of the places."""
+
+    lists: NDArray[np.int64]
+    """(places, cards) the cards seen there."""
+    known: NDArray[np.int64]
+    """(places,) how many they are."""
+    sizes: NDArray[np.int64]
+    """(places,) how many cards lie there; no discards that became a stock."""
+    bad: NDArray[np.int64]
+    """(places,) kinds (bits) that cannot be among the cards not seen."""
+    kept: NDArray[np.int64]
+    """(places,) how many trumps a hand kept of those that it had before it drew, or ``ANY_NUMBER``."""
+    drawn: NDArray[np.int64]
+    """(places, stages) how many cards came from each stage."""
+    stage_of: NDArray[np.int64]
+    """(S,) the stage that a seat's discards became, 0 if none."""
+    loose: NDArray[np.int64]
+    """(stages,) discards in a stage of other seats that may have discarded trumps."""
+    mine: int
+    """The own hand's place."""
+    held: int
+    """Set of what the own hand had before it drew."""
+    own: int
+    """Set of the own discards, if they became a stock."""
+
+
+class Classes(NamedTuple):
+    """Kinds that the same places may hold, put together, and the numbers that a table of ways goes by.
+
+    The numbers are those of the trumps in each loose stage, then those of the cards of each class.
+    """
+
+    of: NDArray[np.int64]
+    """(kinds,) the class of each kind."""
+    num_kinds: int
+    """5 where no own discards are to be placed, else 10."""
+    first: int
+    """How many loose stages there are; numbers from here on are of classes."""
+    full: NDArray[np.int64]
+    """(numbers,) what there is of each before anything is placed."""
+    strides: NDArray[np.int64]
+    """(numbers,) strides of the table, which leaves out the last number."""
+    size: int
+    """Size of the table."""
+
+
+class Groups(NamedTuple):
+    """Places that may hold the same cards, put together; one alone where it matters how its cards came to it."""
+
+    need: NDArray[np.int64]
+    """(groups,) how many unseen cards lie there."""
+    bad: NDArray[np.int64]
+    """(groups,) kinds that cannot be among them."""
+    alone: NDArray[np.int64]
+    """(groups,) the place that is a group alone, else −1."""
+    seen: NDArray[np.int64]
+    """(groups, 3) cards seen at such a place: trumps, others, own discards."""
+    of: NDArray[np.int64]
+    """(places,) the group of each place, −1 where any card may lie or all are known."""
 
 
 class WorldError(ValueError):
@@ -103,14 +175,14 @@ def sample_worlds(
         (n,) ``STATE`` records from which the engine goes on; to the seat each looks as ``view`` does.
 
     Raises:
-        WorldError: if the seat is not to act, if discards have been shuffled into the stock (5.7), or if the view
-            contradicts itself.
+        WorldError: if the seat is not to act, if discards of two packs have been shuffled into the stock (5.7), or if
+            the view contradicts itself.
     """
     views = np.array(view).reshape(1)
     if not views["to_move"][0]:
         raise WorldError("the seat of the view is not to act")
-    if views["num_reshuffles"][0]:
-        raise WorldError("discards have been shuffled into the stock (5.7)")
+    if views["num_reshuffles"][0] and rules.decks == 2:
+        raise WorldError("discards of two packs have been shuffled into the stock (5.7)")
     worlds = np.zeros(n if policy is None else DRAWS * n, STATE)
     if not draw_worlds(views, compile_rules(rules), int(rng.integers(1 << 62)), worlds):
         raise WorldError("no world found that leads to this view")
@@ -166,48 +238,61 @@ def weigh_worlds(
 def draw_worlds(views, rules, key, worlds):
     """Draws N worlds of one view; modifies ``worlds`` (N,). Returns whether it found them.
 
-    It finds none where discards have been shuffled into the stock (5.7).
+    It finds none where discards of two packs have been shuffled into the stock (5.7).
     """
     v, r = views[0], rules[0]
-    if v.num_reshuffles > 0:
+    drawn = np.zeros((NUM_PLACES, v.num_reshuffles + 1), np.int64)
+    stage_of = np.zeros(MAX_SEATS, np.int64)
+    if v.num_reshuffles > 0 and (r.decks == 2 or not read_exchange(v, r, drawn, stage_of)):
         return False
     g = np.array([key, 0])
-    left = np.zeros(54, np.int64)
-    lists = np.zeros((NUM_PLACES, MAX_PACK), np.int64)
-    known = np.zeros(NUM_PLACES, np.int64)
-    sizes = np.zeros(NUM_PLACES, np.int64)
-    bad = np.zeros(NUM_PLACES, np.int64)
-    kept = np.full(NUM_PLACES, ANY_NUMBER)
-    read_view(v, r, left, lists, known, sizes)
-    limit_places(v, r, lists, known, sizes, bad, kept)
-    unsure = unsure_place(v, r, lists, known)
-    ways, log_ways = count_ways(r, v.trump, left, lists, known, sizes, bad, kept)
-    other_bad = bad.copy()
-    other_ways, other_log = ways, -np.inf
+    left = np.zeros((2, 54), np.int64)
+    p = read_view(v, r, drawn, stage_of, left)
+    limit_places(v, r, left, p)
+    unsure = unsure_place(v, r, p)
+    c, groups = make_classes(r, v.trump, left, p), group_places(r, v.trump, p)
+    ways, log_ways = count_ways(v.trump, p, c, groups)
+    other, other_c, other_groups, other_ways, other_log = p, c, groups, ways, -np.inf
     if unsure != NO_SEAT:
         # A seat discards a trump only if it keeps nothing else: two kinds of worlds, each as likely as it has worlds.
-        trump_bit = ONE << v.trump
-        other_bad[DISCARD + unsure] = FREE
-        other_bad[HAND + unsure] |= ALL_SUITS & ~trump_bit
-        other_ways, other_log = count_ways(r, v.trump, left, lists, known, sizes, other_bad, kept)
+        other = with_trumps_only(v, p, unsure)
+        other_c, other_groups = make_classes(r, v.trump, left, other), group_places(r, v.trump, other)
+        other_ways, other_log = count_ways(v.trump, other, other_c, other_groups)
+    if log_ways == -np.inf and other_log == -np.inf:
+        return False
     share = 1.0 / (1.0 + np.exp(min(700.0, log_ways - other_log)))
-    filled = lists.copy()
+    filled, sizes = p.lists.copy(), p.sizes.copy()
+    came = np.zeros_like(drawn)
+    for seat in range(r.players):
+        sizes[DISCARD + seat] = v.num_discarded[(seat - v.seat) % r.players]
     for i in range(len(worlds)):
         found = False
         for _ in range(MAX_TRIES):
-            filled[:, :] = lists
+            filled[:, :] = p.lists
             if unsure != NO_SEAT and unit(g) < share:
-                fill(r, v.trump, left, filled, known, sizes, other_bad, kept, other_ways, g)
+                fill(r, v.trump, left, filled, came, other, other_c, other_groups, other_ways, g)
                 if not has_trump(r, v.trump, filled[DISCARD + unsure], sizes[DISCARD + unsure]):
                     continue
             else:
-                fill(r, v.trump, left, filled, known, sizes, bad, kept, ways, g)
-            if replay(v, r, filled, known, sizes, g, worlds[i]):
+                fill(r, v.trump, left, filled, came, p, c, groups, ways, g)
+            if replay(v, r, p, filled, came, sizes, g, worlds[i]):
                 found = True
                 break
         if not found:
             return False
     return True
+
+
+@kernel
+def with_trumps_only(v, p, seat):
+    """Returns the places where a seat's hand holds trumps only, and its discards may be any cards."""
+    trump_bit = ONE << v.trump
+    bad = p.bad.copy()
+    bad[DISCARD + seat] = FREE
+    bad[HAND + seat] |= ALL_SUITS & ~trump_bit
+    return Places(
+        p.lists, p.known, p.sizes, bad, p.kept, p.drawn, p.stage_of, p.loose, p.mine, p.held, p.own
+    )  # fmt: skip
 
 
 # Random numbers
@@ -239,24 +324,53 @@ def shuffle(cards, start, end, g):
 
 
 @kernel
-def read_view(v, r, left, lists, known, sizes):
-    """Writes where the cards that the seat has seen lie, and how many lie at each place.
+def read_exchange(v, r, drawn, stage_of):
+    """5.7  Goes through the exchange by the counts of discards: which stock each card came from, and what became of it.
 
-    Modifies ``left`` (54,): cards of each face that were not seen; ``lists`` (places, cards); ``known`` and ``sizes``
-    (places,): how many of a place are seen, and lie there at all.
+    Modifies ``drawn`` (places, stages) and ``stage_of`` (S,). Returns whether it comes out as the view says.
     """
+    stage, stock, pool = 0, r.pack_size - r.num_dealt, 0
+    for place in range(r.players):
+        seat = (v.seat + v.dealer + 1 + place) % r.players
+        if not has_exchanged(v, r, seat):
+            break
+        gone = np.int64(v.num_discarded[(seat - v.seat) % r.players])
+        pool += gone
+        for _ in range(r.play_size - first_size(v, r, seat) + gone):
+            if stock == 0:
+                stage += 1
+                if pool == 0 or stage > v.num_reshuffles:
+                    return False
+                stock, pool = pool, 0
+                for k in range(place + 1):
+                    other = (v.seat + v.dealer + 1 + k) % r.players
+                    stage_of[other] = stage if stage_of[other] == 0 else stage_of[other]
+            stock -= 1
+            drawn[HAND + seat, stage] += 1
+    drawn[STOCK, stage] = stock
+    return stage == v.num_reshuffles and stock == v.stock_size
+
+
+@kernel
+def read_view(v, r, drawn, stage_of, left):
+    """Returns where the cards that the seat has seen lie, and how many lie at each place; modifies ``left``."""
     me = np.int64(v.seat)
+    lists = np.zeros((NUM_PLACES, MAX_PACK), np.int64)
+    known = np.zeros(NUM_PLACES, np.int64)
+    sizes = np.zeros(NUM_PLACES, np.int64)
+    loose = np.zeros(drawn.shape[1], np.int64)
     for k in range(r.pack_size):
-        left[r.pack[k]] += 1
+        left[0, r.pack[k]] += 1
     for k in range(v.num_plays):
         seat = (me + (v.play_seats[k] & 7)) % r.players
         put(left, lists, known, (PILE if v.play_seats[k] & 8 else HAND) + seat, v.plays[k])
     put_set(left, lists, known, HAND + me, v.hand, v.hand_dups)
-    put_set(left, lists, known, DISCARD + me, v.discards, v.discard_dups)
+    if not stage_of[me]:
+        put_set(left, lists, known, DISCARD + me, v.discards, v.discard_dups)
     if v.num_swapped:
         put_set(left, lists, known, HAND + (me + v.pitcher) % r.players, v.swapped, v.swapped_dups)
     if r.turn_up:
-        left[v.turn_up] -= 1
+        left[0, v.turn_up] -= 1
     put_pitches(v, r, left, lists, known)
     for k in range(r.players):
         seat = (me + k) % r.players
@@ -266,8 +380,10 @@ def read_view(v, r, left, lists, known, sizes):
         elif holds_pitch(v, k):
             hidden -= 1
         sizes[HAND + seat] = known[HAND + seat] + hidden
-        sizes[DISCARD + seat] = v.num_discarded[k]
+        sizes[DISCARD + seat] = 0 if stage_of[seat] else v.num_discarded[k]
         sizes[PILE + seat] = r.face_down_size
+        if k > 0 and stage_of[seat] and came_down(v, r, seat):
+            loose[stage_of[seat]] += v.num_discarded[k]
     took_widow = r.widow_to == WIDOW_TO_PITCHER and v.phase != AUCTION
     took_widow |= r.widow_to == WIDOW_AFTER_FIRST_TRICK and (v.num_swapped > 0 or v.phase == WIDOW)
     sizes[WIDOW_PLACE] = 0 if took_widow else r.widow_size
@@ -275,12 +391,27 @@ def read_view(v, r, left, lists, known, sizes):
     for place in range(STOCK):
         total += sizes[place]
     sizes[STOCK] = r.pack_size - total - r.turn_up
+    own = np.int64(v.discards) if stage_of[me] else NOTHING
+    move_own(left, own)
+    bad, kept = np.zeros(NUM_PLACES, np.int64), np.full(NUM_PLACES, ANY_NUMBER)
+    held = np.int64(v.dealt | v.widow)
+    return Places(lists, known, sizes, bad, kept, drawn, stage_of, loose, HAND + me, held, own)
+
+
+@kernel
+def move_own(left, own):
+    """Tells the own discards that were not seen again from the other unseen cards; modifies ``left``."""
+    while own:
+        card = first_card(own)
+        own &= own - 1
+        left[1, card] = left[0, card]
+        left[0, card] = 0
 
 
 @kernel
 def put(left, lists, known, place, card):
     """Notes that a card lies at a place."""
-    left[card] -= 1
+    left[0, card] -= 1
     lists[place, known[place]] = card
     known[place] += 1
 
@@ -350,7 +481,8 @@ def takes_leftover(v, r):
 @kernel
 def took_leftover(v, r, seat):
     """5.6  Tells whether a seat has come down from the leftover."""
-    return r.leftover_to != 0 and v.phase > EXCHANGE and seat == (v.seat + v.pitcher) % r.players
+    takes = r.leftover_to != 0 and v.num_reshuffles == 0 and seat == (v.seat + v.pitcher) % r.players
+    return takes and v.phase > EXCHANGE
 
 
 @kernel
@@ -371,40 +503,58 @@ def first_size(v, r, seat):
 
 
 @kernel
-def limit_places(v, r, lists, known, sizes, bad, kept):
-    """Writes which suits a place cannot hold, and how many trumps a hand kept of those that it was dealt.
-
-    Modifies ``bad`` and ``kept`` (places,).
-    """
-    for k in range(1, r.players):
-        seat = (v.seat + k) % r.players
-        bad[HAND + seat] = v.voids[k]
-        if not has_exchanged(v, r, seat):
-            continue
-        trump_bit = ONE << v.trump
-        num = sizes[DISCARD + seat]
-        swapped = has_swapped(v, r, seat)  # then some of the hand came with the widow: it is left to the replay
-        if r.exchange == EXCHANGE_DRAW:  # 5.3
-            bad[DISCARD + seat] = trump_bit
-        elif r.exchange == EXCHANGE_DISCARD:  # 5.4
-            if not swapped and has_plain(r, v.trump, lists[HAND + seat], known[HAND + seat]):
-                bad[DISCARD + seat] = trump_bit
-        elif took_leftover(v, r, seat):  # 5.6
-            bad[DISCARD + seat] = FREE if swapped else trump_bit
-        elif num > first_size(v, r, seat) - r.play_size or first_size(v, r, seat) <= r.play_size:  # 5.5
-            bad[DISCARD + seat] = trump_bit
-            kept[HAND + seat] = ANY_NUMBER if swapped else first_size(v, r, seat) - num
-        elif not swapped:
-            bad[HAND + seat] |= ALL_SUITS & ~trump_bit
+def came_down(v, r, seat):
+    """5.5  Tells whether a seat may have discarded trumps: it has discarded only what was too much for a hand."""
+    too_many = first_size(v, r, seat) - r.play_size
+    return r.exchange == EXCHANGE_REFILL and 0 < too_many == v.num_discarded[(seat - v.seat) % r.players]
 
 
 @kernel
-def unsure_place(v, r, lists, known):
+def limit_places(v, r, left, p):
+    """Writes which kinds a place cannot hold, and how many trumps a hand kept of those that it was dealt.
+
+    Modifies ``p.bad`` and ``p.kept``.
+    """
+    reshuffled = v.num_reshuffles > 0
+    for k in range(1, r.players):
+        seat = (v.seat + k) % r.players
+        p.bad[HAND + seat] = v.voids[k]
+        if not has_exchanged(v, r, seat):
+            continue
+        trump_bit = ONE << v.trump
+        num = np.int64(v.num_discarded[k])
+        swapped = has_swapped(v, r, seat)  # then some of the hand came with the widow: it is left to the replay
+        if r.exchange == EXCHANGE_DRAW:  # 5.3
+            p.bad[DISCARD + seat] = trump_bit
+        elif r.exchange == EXCHANGE_DISCARD:  # 5.4
+            if not swapped and has_plain(r, v.trump, p.lists[HAND + seat], p.known[HAND + seat]):
+                p.bad[DISCARD + seat] = trump_bit
+        elif took_leftover(v, r, seat):  # 5.6
+            p.bad[DISCARD + seat] = FREE if swapped else trump_bit
+        elif not came_down(v, r, seat):  # 5.5
+            p.bad[DISCARD + seat] = trump_bit
+            p.kept[HAND + seat] = ANY_NUMBER if swapped and not reshuffled else first_size(v, r, seat) - num
+        elif not swapped:
+            p.bad[HAND + seat] |= ALL_SUITS & ~trump_bit
+        elif reshuffled:
+            p.kept[HAND + seat] = r.play_size
+    if reshuffled and not p.loose[v.num_reshuffles]:
+        p.bad[STOCK] = ONE << v.trump
+    if left[1].sum():
+        for place in range(NUM_PLACES):
+            if not p.drawn[place, p.stage_of[v.seat]]:
+                p.bad[place] |= OWN_DISCARDS
+            elif place != STOCK:
+                p.bad[place] |= np.int64(v.voids[(place - HAND - v.seat) % r.players]) << NUM_SUITS
+
+
+@kernel
+def unsure_place(v, r, p):
     """5.6  Returns a pitcher of whom it is open whether he discarded trumps from the leftover, NO_SEAT if none."""
     seat = (v.seat + v.pitcher) % r.players
     if v.pitcher <= 0 or has_swapped(v, r, seat) or not took_leftover(v, r, seat):
         return np.int64(NO_SEAT)
-    if not has_plain(r, v.trump, lists[HAND + seat], known[HAND + seat]):
+    if not has_plain(r, v.trump, p.lists[HAND + seat], p.known[HAND + seat]):
         return seat
     return np.int64(NO_SEAT)
 
@@ -434,18 +584,16 @@ def num_trumps(r, trump, cards, num):
 
 
 @kernel
-def class_suits(trump, bad):
-    """Returns the class of each suit, and how many there are.
-
-    Suits that the same places may hold are one class; trumps are one by themselves.
-    """
-    class_of = np.zeros(5, np.int64)
-    patterns = np.zeros(5, np.int64)
+def make_classes(r, trump, left, p):
+    """Returns the classes of the unseen cards; trumps are one by themselves."""
+    num_kinds = 2 * NUM_SUITS if left[1].sum() else NUM_SUITS
+    of = np.zeros(2 * NUM_SUITS, np.int64)
+    patterns = np.zeros(2 * NUM_SUITS, np.int64)
     num = 0
-    for suit in range(5):
-        pattern = ONE * (suit == trump)
-        for place in range(STOCK):
-            pattern |= ((bad[place] >> suit) & 1) << (place + 1)
+    for kind in range(num_kinds):
+        pattern = ONE * (kind == trump) + 2 * (kind >= NUM_SUITS)
+        for place in range(NUM_PLACES):
+            pattern |= ((p.bad[place] >> kind) & 1) << (place + 2)
         found = -1
         for k in range(num):
             if patterns[k] == pattern:
@@ -454,66 +602,90 @@ def class_suits(trump, bad):
             patterns[num] = pattern
             found = num
             num += 1
-        class_of[suit] = found
-    return class_of, num
+        of[kind] = found
+    first = np.sum(p.loose > 0)
+    full = np.zeros(first + num, np.int64)
+    digit = 0
+    for stage in range(len(p.loose)):
+        if p.loose[stage]:
+            full[digit] = p.loose[stage]
+            digit += 1
+    by = trump if trump != NO_SUIT else 4
+    for card in range(54):
+        for own in range(2):
+            full[first + of[r.suit_of[by, card] + own * NUM_SUITS]] += left[own, card]
+    strides = np.ones(len(full), np.int64)
+    size = np.int64(1)
+    for k in range(len(full) - 1):
+        strides[k] = size
+        size *= full[k] + 1
+    return Classes(of, np.int64(num_kinds), first, full, strides, size)
 
 
 @kernel
-def group_places(r, trump, lists, known, sizes, bad, kept):
-    """Puts places that may hold the same cards together.
-
-    Returns, by group: needed cards, bad suits, kept trumps and trumps already there; then the group of each place,
-    −1 where any card may lie or all are known.
-    """
+def group_places(r, trump, p):
+    """Returns the groups of the places."""
     need = np.zeros(NUM_PLACES, np.int64)
-    group_bad = np.zeros(NUM_PLACES, np.int64)
-    group_kept = np.full(NUM_PLACES, ANY_NUMBER)
-    base = np.zeros(NUM_PLACES, np.int64)
-    group_of = np.full(NUM_PLACES, -1)
+    bad = np.zeros(NUM_PLACES, np.int64)
+    alone = np.full(NUM_PLACES, -1)
+    seen = np.zeros((NUM_PLACES, 3), np.int64)
+    of = np.full(NUM_PLACES, -1)
     num = 0
-    for place in range(STOCK):
-        hidden = sizes[place] - known[place]
-        if hidden == 0 or (bad[place] == FREE and kept[place] == ANY_NUMBER):
+    for place in range(NUM_PLACES):
+        hidden = p.sizes[place] - p.known[place]
+        single, loose = p.kept[place] != ANY_NUMBER, False
+        for stage in range(1, len(p.loose)):
+            single |= p.drawn[place, stage] > 0
+            loose |= p.drawn[place, stage] > 0 and p.loose[stage] > 0
+        if (hidden == 0 and not loose) or (p.bad[place] == FREE and not single):
             continue
         found = -1
         for k in range(num):
-            if group_bad[k] == bad[place] and group_kept[k] == ANY_NUMBER and kept[place] == ANY_NUMBER:
+            if bad[k] == p.bad[place] and alone[k] == -1 and not single:
                 found = k
         if found == -1:
             found = num
             num += 1
-            group_bad[found] = bad[place]
-            group_kept[found] = kept[place]
-            if kept[place] != ANY_NUMBER:
-                base[found] = num_trumps(r, trump, lists[place], known[place])
+            bad[found] = p.bad[place]
+            if single:
+                alone[found] = place
+                count_seen(r, trump, p, place, seen[found])
         need[found] += hidden
-        group_of[place] = found
-    return num, need, group_bad, group_kept, base, group_of
+        of[place] = found
+    return Groups(need[:num], bad[:num], alone[:num], seen[:num], of)
 
 
 @kernel
-def count_classes(r, trump, left, class_of, num_classes):
-    """Returns how many unseen cards there are of each class."""
-    counts = np.zeros(num_classes, np.int64)
-    by = trump if trump != NO_SUIT else 4
-    for card in range(54):
-        counts[class_of[r.suit_of[by, card]]] += left[card]
-    return counts
+def count_seen(r, trump, p, place, seen):
+    """Counts the trumps, other cards and own discards seen at a place; modifies ``seen`` (3,)."""
+    for i in range(p.known[place]):
+        card = p.lists[place, i]
+        bit = ONE << card
+        if p.own & bit:
+            seen[2] += 1
+        elif place != p.mine or not p.held & bit:
+            seen[0 if r.suit_of[trump, card] == trump else 1] += 1
 
 
 @kernel
-def class_limits(class_of, num_classes, bad, counts, need):
-    """Returns how many cards of each class a group can take."""
-    top = np.zeros(num_classes, np.int64)
-    for suit in range(5):
-        if not (bad >> suit) & 1:
-            top[class_of[suit]] = min(counts[class_of[suit]], need)
-    return top
+def limit_numbers(p, c, groups, h, counts, top):
+    """Writes how much of each number a group can take, of what is left; modifies ``top`` (numbers,)."""
+    top[:] = 0
+    digit = 0
+    for stage in range(len(p.loose)):
+        if p.loose[stage]:
+            if groups.alone[h] != -1:
+                top[digit] = min(counts[digit], p.drawn[groups.alone[h], stage])
+            digit += 1
+    for kind in range(c.num_kinds):
+        if not (groups.bad[h] >> kind) & 1:
+            k = c.first + c.of[kind]
+            top[k] = min(counts[k], groups.need[h])
 
 
 @kernel
 def next_split(split, top):
-    """Advances the numbers of all classes but the last through all that ``top`` allows; False after the last."""
+    """Advances all numbers but the last through all that ``top`` allows; False after the last."""
     for c in range(len(split) - 1):
         if split[c] < top[c]:
             split[c] += 1
@@ -523,168 +695,207 @@ def next_split(split, top):
 
 
 @kernel
-def split_ways(split, top, counts, need, kept, base, trump_class, later, strides, at):
-    """Returns in how many ways a group, and those after it, can be filled with given numbers of each class.
+def split_ways(split, top, counts, trump, p, c, groups, h, later, at):
+    """Returns in how many ways a group, and those after it, can be filled with given numbers.
 
-    Writes the number of the last class into ``split``.
+    Writes the last number into ``split``.
     """
     last = len(split) - 1
-    rest = need
-    for c in range(last):
-        rest -= split[c]
+    rest = groups.need[h]
+    for k in range(c.first, last):
+        rest -= split[k]
     split[last] = rest
     if rest < 0 or rest > top[last]:
         return 0.0
     ways = 1.0
-    for c in range(last + 1):
-        ways *= CHOOSE[counts[c], split[c]]
-        if c < last:
-            at -= split[c] * strides[c]
-    if kept != ANY_NUMBER:
-        ways *= CHOOSE[base + split[trump_class], kept]
+    for k in range(c.first, last + 1):
+        ways *= CHOOSE[counts[k], split[k]]
+    for k in range(last):
+        at -= split[k] * c.strides[k]
+    if groups.alone[h] != -1:
+        ways *= ways_to_come(split, trump, p, c, groups.alone[h], groups.seen[h])
     return ways * later[at]
 
 
 @kernel
-def make_strides(counts):
-    """Returns the strides of a table of the numbers of all classes but the last, and its size."""
-    strides = np.ones(len(counts), np.int64)
-    size = 1
-    for c in range(len(counts) - 1):
-        strides[c] = size
-        size *= counts[c] + 1
-    return strides, size
+def ways_to_come(split, trump, p, c, place, seen):
+    """Returns in how many ways the cards of a place can have come to it: which were kept, and which drawn when.
+
+    5.5, 5.7  Kept are trumps only, where their number is known; a reshuffle brings none but from loose discards.
+    """
+    trumps, plain, own = seen[0], seen[1], seen[2]
+    for k in range(c.first, len(split)):
+        if k == c.first + c.of[max(trump, 0)]:
+            trumps += split[k]
+        elif c.num_kinds > NUM_SUITS and k >= c.first + c.of[NUM_SUITS]:
+            own += split[k]
+        else:
+            plain += split[k]
+    ways = 1.0
+    if p.kept[place] != ANY_NUMBER:
+        ways = CHOOSE[trumps, p.kept[place]]
+        trumps -= p.kept[place]
+    digit = 0
+    for stage in range(1, len(p.loose)):
+        num = p.drawn[place, stage]
+        if stage == p.stage_of[p.mine - HAND]:
+            num -= own
+        if p.loose[stage]:
+            ways *= CHOOSE[max(trumps, 0), split[digit]]
+            trumps -= split[digit]
+            num -= split[digit]
+            digit += 1
+        if num < 0 or num > plain:
+            return 0.0
+        ways *= CHOOSE[plain, num]
+        plain -= num
+    return ways if trumps >= 0 else 0.0
 
 
 @kernel
-def count_ways(r, trump, left, lists, known, sizes, bad, kept):
+def ways_to_discard(p, c, at):
+    """5.7  Returns in how many ways the seats can have discarded what became stocks, with some trumps left over."""
+    ways = 1.0
+    digit = 0
+    for stage in range(1, len(p.loose)):
+        if p.loose[stage]:
+            not_used = (at // c.strides[digit]) % (c.full[digit] + 1)
+            others = p.drawn[:, stage].sum() - p.loose[stage] + not_used
+            if stage == p.stage_of[p.mine - HAND]:
+                others -= num_cards(p.own)
+            ways *= CHOOSE[others, not_used] if others >= 0 else 0.0
+            digit += 1
+    return ways
+
+
+@kernel
+def count_ways(trump, p, c, groups):
     """Counts the ways to deal the unseen cards.
 
-    Returns a table (groups + 1, numbers of cards left of all classes but the last) of the ways to fill a group and
-    those after it, and the logarithm of the ways to fill every place.
+    Returns a table (groups + 1, numbers left, all but the last) of the ways to fill a group and those after it, and
+    the logarithm of the ways to fill every place.
     """
-    class_of, num_classes = class_suits(trump, bad)
-    trumps = class_of[max(trump, 0)]
-    groups, need, group_bad, group_kept, base, group_of = group_places(r, trump, lists, known, sizes, bad, kept)
-    full = count_classes(r, trump, left, class_of, num_classes)
-    strides, size = make_strides(full)
-    ways = np.ones((groups + 1, size))
-    counts = np.zeros(num_classes, np.int64)
-    split = np.zeros(num_classes, np.int64)
-    after = full.sum()
+    num_groups = len(groups.need)
+    ways = np.ones((num_groups + 1, c.size))
+    counts, split, top = np.zeros_like(c.full), np.zeros_like(c.full), np.zeros_like(c.full)
+    last = len(c.full) - 1
+    after = c.full[c.first :].sum()
     log_ways = 0.0
-    for h in range(groups):
-        after -= need[h]
-    log_ways += free_ways(after, known, sizes, group_of)
-    for h in range(groups - 1, -1, -1):
-        after += need[h]
-        for at in range(size):
+    for h in range(num_groups):
+        after -= groups.need[h]
+    log_ways += free_ways(after, p, groups)
+    for at in range(c.size):
+        ways[num_groups, at] = ways_to_discard(p, c, at)
+    for h in range(num_groups - 1, -1, -1):
+        after += groups.need[h]
+        for at in range(c.size):
             ways[h, at] = 0.0
             rest = after
-            for c in range(num_classes - 1):
-                counts[c] = (at // strides[c]) % (full[c] + 1)
-                rest -= counts[c]
-            if rest < 0 or rest > full[num_classes - 1]:
+            for k in range(last):
+                counts[k] = (at // c.strides[k]) % (c.full[k] + 1)
+                if k >= c.first:
+                    rest -= counts[k]
+            if rest < 0 or rest > c.full[last]:
                 continue
-            counts[num_classes - 1] = rest
-            top = class_limits(class_of, num_classes, group_bad[h], counts, need[h])
+            counts[last] = rest
+            limit_numbers(p, c, groups, h, counts, top)
             split[:] = 0
             more = True
             while more:
-                ways[h, at] += split_ways(
-                    split,
-                    top,
-                    counts,
-                    need[h],
-                    group_kept[h],
-                    base[h],
-                    trumps,
-                    ways[h + 1],
-                    strides,
-                    at,
-                )
+                ways[h, at] += split_ways(split, top, counts, trump, p, c, groups, h, ways[h + 1], at)
                 more = next_split(split, top)
-        log_ways += LOG_FACTORIAL[need[h]]
-        for place in range(STOCK):
-            if group_of[place] == h:
-                log_ways -= LOG_FACTORIAL[sizes[place] - known[place]]
-    total = ways[0, size - 1]
+        log_ways += LOG_FACTORIAL[groups.need[h]]
+        for place in range(NUM_PLACES):
+            if groups.of[place] == h:
+                log_ways -= LOG_FACTORIAL[p.sizes[place] - p.known[place]]
+    total = ways[0, c.size - 1]
     return ways, log_ways + np.log(total) if total > 0.0 else -np.inf
 
 
 @kernel
-def free_ways(num, known, sizes, group_of):
+def free_ways(num, p, groups):
     """Returns the logarithm of the ways to deal cards to the places that may hold any."""
     log_ways = LOG_FACTORIAL[num]
     for place in range(NUM_PLACES):
-        if group_of[place] == -1:
-            log_ways -= LOG_FACTORIAL[sizes[place] - known[place]]
+        if groups.of[place] == -1:
+            log_ways -= LOG_FACTORIAL[p.sizes[place] - p.known[place]]
     return log_ways
 
 
 @kernel
-def fill(r, trump, left, lists, known, sizes, bad, kept, ways, g):
-    """Deals the unseen cards, each way as likely as any; modifies ``lists`` and ``g``."""
-    class_of, num_classes = class_suits(trump, bad)
-    trumps = class_of[max(trump, 0)]
-    groups, need, group_bad, group_kept, base, group_of = group_places(r, trump, lists, known, sizes, bad, kept)
-    full = count_classes(r, trump, left, class_of, num_classes)
-    strides, size = make_strides(full)
-    cards = class_lists(r, trump, left, class_of, num_classes, g)
-    counts = full.copy()
-    split = np.zeros(num_classes, np.int64)
+def fill(r, trump, left, lists, came, p, c, groups, ways, g):
+    """Deals the unseen cards, each way as likely as any.
+
+    Modifies ``lists``, ``came`` (places, stages), how many trumps of a place came from each loose stage, and ``g``.
+    """
+    cards = class_lists(r, trump, left, c, g)
+    counts, split, top = c.full.copy(), np.zeros_like(c.full), np.zeros_like(c.full)
     hand = np.zeros(MAX_PACK, np.int64)
-    at = size - 1
-    for h in range(groups):
-        top = class_limits(class_of, num_classes, group_bad[h], counts, need[h])
+    at = c.size - 1
+    for h in range(len(groups.need)):
+        limit_numbers(p, c, groups, h, counts, top)
         luck = unit(g) * ways[h, at]
         split[:] = 0
         more = True
         while more:
-            luck -= split_ways(split, top, counts, need[h], group_kept[h], base[h], trumps, ways[h + 1], strides, at)
+            luck -= split_ways(split, top, counts, trump, p, c, groups, h, ways[h + 1], at)
             if luck < 0.0:
                 break
             more = next_split(split, top)
         num = 0
-        for c in range(num_classes):
-            for _ in range(split[c]):
-                counts[c] -= 1
-                hand[num] = cards[c, counts[c]]
+        for k in range(len(split)):
+            at -= split[k] * c.strides[k] if k + 1 < len(split) else 0
+            counts[k] -= split[k]
+            for j in range(split[k] if k >= c.first else 0):
+                hand[num] = cards[k - c.first, counts[k] + split[k] - 1 - j]
                 num += 1
-            at -= split[c] * strides[c] if c + 1 < num_classes else 0
-        lay(hand, num, lists, known, sizes, group_of, h, g)
+        if groups.alone[h] != -1:
+            note_trumps(p, groups.alone[h], split, came)
+        lay(hand, num, lists, p, groups.of, h, g)
     num = 0
-    for c in range(num_classes):
-        for k in range(counts[c]):
-            hand[num] = cards[c, k]
+    for k in range(c.first, len(counts)):
+        for j in range(counts[k]):
+            hand[num] = cards[k - c.first, j]
             num += 1
-    lay(hand, num, lists, known, sizes, group_of, -1, g)
+    lay(hand, num, lists, p, groups.of, -1, g)
 
 
 @kernel
-def class_lists(r, trump, left, class_of, num_classes, g):
+def note_trumps(p, place, split, came):
+    """Notes how many trumps of a place came from each loose stage; modifies ``came``."""
+    digit = 0
+    for stage in range(len(p.loose)):
+        if p.loose[stage]:
+            came[place, stage] = split[digit]
+            digit += 1
+
+
+@kernel
+def class_lists(r, trump, left, c, g):
     """Returns the unseen cards by class, each class shuffled."""
+    num_classes = len(c.full) - c.first
     cards = np.zeros((num_classes, MAX_PACK), np.int64)
     counts = np.zeros(num_classes, np.int64)
     by = trump if trump != NO_SUIT else 4
     for card in range(54):
-        c = class_of[r.suit_of[by, card]]
-        for _ in range(left[card]):
-            cards[c, counts[c]] = card
-            counts[c] += 1
-    for c in range(num_classes):
-        shuffle(cards[c], 0, counts[c], g)
+        for own in range(2):
+            k = c.of[r.suit_of[by, card] + own * NUM_SUITS]
+            for _ in range(left[own, card]):
+                cards[k, counts[k]] = card
+                counts[k] += 1
+    for k in range(num_classes):
+        shuffle(cards[k], 0, counts[k], g)
     return cards
 
 
 @kernel
-def lay(cards, num, lists, known, sizes, group_of, group, g):
+def lay(cards, num, lists, p, group_of, group, g):
     """Lays cards in random order at the places of a group; modifies ``lists``."""
     shuffle(cards, 0, num, g)
     k = 0
     for place in range(NUM_PLACES):
         if group_of[place] == group:
-            for i in range(known[place], sizes[place]):
+            for i in range(p.known[place], p.sizes[place]):
                 lists[place, i] = cards[k]
                 k += 1
 
@@ -693,9 +904,10 @@ def lay(cards, num, lists, known, sizes, group_of, group, g):
 
 
 @kernel
-def replay(v, r, lists, known, sizes, g, s):
+def replay(v, r, p, lists, came, sizes, g, s):
     """Splits what each seat held into what it was dealt and what came later, and plays the deal up to the view.
 
+    sizes  (places,) how many cards lie there; all discards, those that became a stock too
     Modifies ``s``, a state; ``lists`` and ``g``. Returns False if something is illegal or comes out otherwise.
     """
     clear(s)
@@ -707,8 +919,12 @@ def replay(v, r, lists, known, sizes, g, s):
         of = (r.side_of[v.seat] + side) % r.sides
         s.scores[of] = v.scores[side]
         s.debts[of] = v.debts[side]
-    lay_deck(v, r, lists, sizes, g, s)
-    if r.decks == 2 and unit(g) * ways_to_draw(v, r, lists, known, sizes, s) >= 1.0:
+    if v.num_reshuffles > 0:
+        if not lay_stocks(v, r, p, lists, came, sizes, g, s):
+            return False
+    else:
+        lay_deck(v, r, lists, sizes, g, s)
+    if r.decks == 2 and unit(g) * ways_to_draw(v, r, lists, p.known, sizes, s) >= 1.0:
         return False
     deal_out(s, r)
     for _ in range(4 * MAX_PACK):
@@ -736,7 +952,7 @@ def is_there(v, r, s):
     for k in range(r.players):
         if s.num_discarded[(v.seat + k) % r.players] != v.num_discarded[k]:
             return False
-    return s.stock_end - s.stock_next == v.stock_size and s.num_reshuffles == 0
+    return s.stock_end - s.stock_next == v.stock_size and s.num_reshuffles == v.num_reshuffles
 
 
 @kernel
@@ -996,6 +1212,167 @@ def order_hand(v, r, lists, sizes, seat, num_hand, cards, g):
     return num
 
 
+# Discards that became a stock
+
+
+@kernel
+def lay_stocks(v, r, p, lists, came, sizes, g, s):
+    """5.7  Lays the deck of a world whose discards became stocks, and these behind it.
+
+    Modifies ``s``, ``lists``, to which it adds the discards, and ``g``. Returns False where a card played before the
+    swap (5.8) came with it.
+    """
+    num_stages = len(p.loose)
+    stocks, num = np.zeros((num_stages, MAX_PACK), np.int64), np.zeros(num_stages, np.int64)
+    kept, num_kept = np.zeros((MAX_SEATS, MAX_PACK), np.int64), np.zeros(MAX_SEATS, np.int64)
+    widow = np.zeros(MAX_PACK, np.int64)
+    for k in range(sizes[WIDOW_PLACE]):
+        widow[k] = lists[WIDOW_PLACE, k]
+    list_set(widow, sizes[WIDOW_PLACE], v.widow, v.widow_dups)
+    for place in range(r.players):
+        seat = (s.dealer + 1 + place) % r.players
+        num_kept[seat] = part_hand(v, r, p, lists, came, sizes, seat, stocks, num, kept[seat], widow, g)
+        if num_kept[seat] < 0:
+            return False
+    for k in range(sizes[STOCK]):
+        stocks[num_stages - 1, num[num_stages - 1]] = lists[STOCK, k]
+        num[num_stages - 1] += 1
+    for stage in range(1, num_stages):
+        share_discards(v, r, p, lists, sizes, stage, stocks[stage], num[stage], g)
+    for place in range(r.players):
+        seat = (s.dealer + 1 + place) % r.players
+        lay_hand(v, r, lists, sizes, seat, kept[seat], num_kept[seat], widow, g, s)
+        for k in range(r.face_down_size):
+            s.deck[r.first_face_down + place * r.face_down_size + k] = lists[PILE + seat, k]
+    for k in range(r.widow_size):
+        s.deck[r.first_widow + k] = widow[k]
+    if r.turn_up:
+        s.deck[r.first_widow + r.widow_size] = v.turn_up
+    at = r.first_stock
+    for stage in range(num_stages):
+        for k in range(num[stage]):
+            s.deck[at] = stocks[stage, k]
+            at += 1
+    s.known_end = at
+    return True
+
+
+@kernel
+def part_hand(v, r, p, lists, came, sizes, seat, stocks, num, kept, widow, g):
+    """Parts all that a hand has held into what it kept and what came from each stage, each way as likely as any.
+
+    Modifies ``stocks`` (stages, cards) and ``num`` (stages,), to which it appends; ``kept``, ``widow`` and ``g``.
+    Returns how many cards were kept, −1 where the first card played came with the swap (5.8).
+    """
+    place = HAND + seat
+    hand, size = lists[place].copy(), sizes[place]
+    trumps, others = came[place].copy(), p.drawn[place] - came[place]
+    for k in range(size):
+        others[p.stage_of[p.mine - HAND]] -= p.own >> hand[k] & 1
+    starts, num_kept, num_rest = num.copy(), 0, 0
+    shuffle(hand, 0, size, g)
+    for k in range(size):
+        card = hand[k]
+        is_trump = r.suit_of[v.trump, card] == v.trump
+        if p.own >> card & 1:
+            stage = p.stage_of[p.mine - HAND]
+        elif place == p.mine and p.held >> card & 1:
+            continue
+        elif is_trump and num_kept < p.kept[place]:
+            kept[num_kept] = card
+            num_kept += 1
+            continue
+        else:
+            stage = take_stage(trumps if is_trump else others)
+        if stage:
+            stocks[stage, num[stage]] = card
+            num[stage] += 1
+        else:
+            hand[num_rest] = card
+            num_rest += 1
+    shuffle(hand, 0, num_rest, g)
+    if has_swapped(v, r, seat) and place != p.mine:
+        for k in range(r.widow_size):
+            num_rest -= 1
+            widow[k] = hand[num_rest]
+            if widow[k] == lists[place, 0]:
+                return -1
+    for k in range(num_rest):
+        if k < p.drawn[place, 0]:
+            stocks[0, num[0]] = hand[k]
+            num[0] += 1
+        else:
+            kept[num_kept] = hand[k]
+            num_kept += 1
+    for stage in range(1, len(num)):
+        shuffle(stocks[stage], starts[stage], num[stage], g)
+    return num_kept
+
+
+@kernel
+def take_stage(wanted):
+    """Returns the first stage but 0 from which a card is still wanted, 0 if none; modifies ``wanted`` (stages,)."""
+    for stage in range(1, len(wanted)):
+        if wanted[stage] > 0:
+            wanted[stage] -= 1
+            return stage
+    return 0
+
+
+@kernel
+def share_discards(v, r, p, lists, sizes, stage, stock, num, g):
+    """5.7  Gives the cards of a stock back to the seats that discarded them; modifies ``lists`` and ``g``."""
+    cards = stock.copy()
+    shuffle(cards, 0, num, g)
+    loose, others = np.zeros(MAX_PACK, np.int64), np.zeros(MAX_PACK, np.int64)
+    num_loose, num_others = 0, 0
+    for part in range(2):  # the trumps first; others fill up what seats discarded of whom it is open
+        for k in range(num):
+            if p.own >> cards[k] & 1 or (r.suit_of[v.trump, cards[k]] == v.trump) != (part == 0):
+                continue
+            if num_loose < p.loose[stage]:
+                loose[num_loose] = cards[k]
+                num_loose += 1
+            else:
+                others[num_others] = cards[k]
+                num_others += 1
+    shuffle(loose, 0, num_loose, g)
+    for seat in range(r.players):
+        if p.stage_of[seat] != stage:
+            continue
+        if HAND + seat == p.mine:
+            list_set(lists[DISCARD + seat], 0, p.own, NOTHING)
+            continue
+        for k in range(sizes[DISCARD + seat]):
+            if came_down(v, r, seat):
+                num_loose -= 1
+                lists[DISCARD + seat, k] = loose[num_loose]
+            else:
+                num_others -= 1
+                lists[DISCARD + seat, k] = others[num_others]
+
+
+@kernel
+def lay_hand(v, r, lists, sizes, seat, kept, num_kept, widow, g, s):
+    """Lays a hand as dealt: what it kept and what it discarded, less the widow that it took up (5.1).
+
+    Modifies ``s``, ``kept``, ``widow`` and ``g``.
+    """
+    if seat == v.seat:
+        list_set(kept, 0, v.dealt, v.dealt_dups)
+    else:
+        num = num_kept
+        for k in range(sizes[DISCARD + seat]):
+            kept[num] = lists[DISCARD + seat, k]
+            num += 1
+        shuffle(kept, 0, num, g)
+        for k in range(r.hand_size, num):
+            widow[k - r.hand_size] = kept[k]
+    start = (seat - s.dealer - 1) % r.players * r.hand_size
+    for k in range(r.hand_size):
+        s.deck[start + k] = kept[k]
+
+
 # What was done
 
 
@@ -1035,6 +1412,7 @@ def begin_again(w, r, s):
     s.table = w.table
     s.deal = w.deal
     s.dealer = w.dealer
+    s.known_end = w.known_end
     for side in range(r.sides):
         s.scores[side] = w.scores[side]
         s.debts[side] = w.debts[side]

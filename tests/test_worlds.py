@@ -2,6 +2,7 @@
 
 import math
 import random
+from collections import Counter
 from itertools import permutations
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from agents.worlds import WorldError, sample_worlds, weigh_worlds
 from pitch_env import VARIANTS, Game, Rules
 from pitch_env.actions import BLIND, FIRST_CALL, NAME_C, NUM_ACTIONS, actions_in, parse_action
-from pitch_env.cards import card_names
+from pitch_env.cards import card_names, cards_in
 from pitch_env.engine.deal import clear, deal_out
 from pitch_env.engine.jit import ONE, kernel
 from pitch_env.engine.state import AUCTION, EXCHANGE, MAX_PACK, NAMING, OVER, STATE, WIDOW
@@ -66,6 +67,53 @@ TINY = {
     | {"exchange": "refill", "widow_size": 1, "widow_to": "pitcher_after_first_trick", "jokers": 1},
 }  # fmt: skip
 
+RUNNING_OUT = {
+    "two_seats": TWO | {"exchange": "refill", "hand_size": 3, "play_size": 3},
+    "three_seats": {"exchange": "refill", "jokers": 1, "ranks": "JQK"},
+    "two_reshuffles": {"exchange": "refill", "play_size": 3, "jokers": 1},
+    "trumps_may_go": {"exchange": "refill", "hand_size": 3, "widow_size": 1, "off_jack": True, "jokers": 2}
+    | {"suits": "DH"},
+    "nothing_but_hands": TWO | {"exchange": "refill", "hand_size": 3, "ranks": "JQK"},
+    "leftover": TWO | {"exchange": "refill", "hand_size": 3, "play_size": 3, "leftover_to": "pitcher"},
+    "widow": TWO | {"exchange": "refill", "widow_size": 2, "widow_to": "pitcher", "ranks": "JQK"},
+    "swap": TWO | {"exchange": "refill", "widow_size": 2, "widow_to": "pitcher_after_first_trick", "ranks": "QKA"},
+    "swap_and_trumps_may_go": TWO
+    | {"exchange": "refill", "hand_size": 3, "widow_size": 1, "widow_to": "pitcher_after_first_trick", "ranks": "QKA",
+       "jokers": 1},
+    "face_down": TWO | {"exchange": "refill", "face_down_size": 1, "ranks": "QKA", "jokers": 1},
+    "off_jack": {"exchange": "refill", "off_jack": True, "jokers": 1, "ranks": "JQK", "suits": "DH"},
+    "draw": TWO | {"exchange": "draw", "hand_size": 3, "play_size": 3, "jokers": 1, "ranks": "QKA"},
+    "draw_more": {"exchange": "draw", "play_size": 3, "jokers": 1},
+}  # fmt: skip
+"""Small packs whose stock runs out."""
+
+THREE = {"players": 3, "sides": 3}
+CARDS = {"ranks": "JQKA", "suits": "HS", "hand_size": 2, "play_size": 2, "deal_packet": 1}
+RED = {"ranks": "3JA", "suits": "DH", "hand_size": 3, "play_size": 2, "deal_packet": 1}
+SHRUNK = {
+    "auction_pitch": THREE | CARDS,
+    "cutthroat": CARDS,
+    "low_to_holder": CARDS | {"players": 4, "sides": 2},
+    "pitch_in_auction": THREE | CARDS,
+    "draw_pitch": TWO | CARDS,
+    "no_trumps_first_trick": THREE | CARDS,
+    "smudge_over_four": THREE | CARDS,
+    "six_hand": TWO | CARDS | {"hand_size": 3},
+    "oklahoma": TWO | RED,
+    "ten_point_52": TWO | RED | {"ranks": "2TJ"},
+    "ten_point_54": TWO | RED | {"ranks": "3TJ"},
+    "ten_point_five_handed": TWO | RED | {"widow_size": 1},
+    "nine_card": THREE | CARDS | {"ranks": "5JQA"},
+    "fish": TWO | CARDS | {"face_down_size": 1},
+    "high_low_jack": THREE | CARDS,
+    "kuhn_pitch": {},
+    "mini_pitch": {},
+    "small_pitch": {"ranks": "JQKA", "hand_size": 2, "play_size": 2},
+    "mini_partners": {"ranks": "JQKA"},
+}
+"""What makes each named variant small enough to go through all its worlds; every option is left as it is."""
+SIZES = {"players", "sides", "ranks", "suits", "hand_size", "play_size", "deal_packet", "face_down_size", "widow_size"}
+
 
 @kernel
 def look_at_all(states, rules, seat, views):
@@ -98,7 +146,7 @@ def all_worlds(views, rules, packs, stack, worlds, numbers):
 def follow(stack, depth, v, r, worlds, numbers, pack, num):
     """Does what the view says, and whatever discards it leaves open, in every way."""
     s = stack[depth]
-    if s.phase == OVER or s.num_plays > v.num_plays:
+    if s.phase == OVER or s.num_plays > v.num_plays or has_discarded_more(s, v, r):
         return num
     if s.phase == v.phase and s.seat == v.seat and s.num_plays == v.num_plays and s.hands[v.seat] == v.hand:
         worlds[num] = s
@@ -109,8 +157,61 @@ def follow(stack, depth, v, r, worlds, numbers, pack, num):
         action, cards, calls = first_action(cards, calls)
         stack[depth + 1] = s
         apply(stack[depth + 1], r, action)
-        num = follow(stack, depth + 1, v, r, worlds, numbers, pack, num)
+        if stack[depth + 1].num_reshuffles > v.num_reshuffles:
+            continue
+        piles = new_stocks(s, stack[depth + 1])
+        deck = stack[depth + 1].deck.copy()
+        for order in range(num_orders(piles)):
+            stack[depth + 1] = s
+            lay_order(stack[depth + 1], deck, piles, order)
+            apply(stack[depth + 1], r, action)
+            num = follow(stack, depth + 1, v, r, worlds, numbers, pack, num)
     return num
+
+
+@kernel
+def has_discarded_more(s, v, r):
+    """Tells whether a seat has discarded more cards than the view says."""
+    more = False
+    for k in range(r.players):
+        more |= s.num_discarded[(v.seat + k) % r.players] > v.num_discarded[k]
+    return more
+
+
+@kernel
+def new_stocks(before, after):
+    """Returns where in the deck the discards lie that became a stock between two states, and where these end (5.7)."""
+    ends = np.zeros(after.num_reshuffles - before.num_reshuffles + 1, np.int64)
+    for k in range(before.num_reshuffles, after.num_reshuffles):
+        ends[k - before.num_reshuffles] = after.reshuffle_at[k]
+    ends[-1] = after.stock_end
+    return ends
+
+
+@kernel
+def num_orders(ends):
+    """Returns in how many orders some piles may lie."""
+    num = 1
+    for k in range(len(ends) - 1):
+        for size in range(2, ends[k + 1] - ends[k] + 1):
+            num *= size
+    return num
+
+
+@kernel
+def lay_order(s, deck, ends, order):
+    """Lays new stocks in one of their orders; modifies ``s``."""
+    if len(ends) == 1:
+        return
+    for k in range(len(ends) - 1):
+        for i in range(ends[k], ends[k + 1]):
+            s.deck[i] = deck[i]
+        for i in range(ends[k], ends[k + 1]):
+            size = ends[k + 1] - i
+            j = i + order % size
+            order //= size
+            s.deck[i], s.deck[j] = s.deck[j], s.deck[i]
+    s.known_end = ends[-1]
 
 
 @kernel
@@ -139,44 +240,49 @@ def open_actions(s, v, r):
     return cards & 0, calls & (ONE << (action - FIRST_CALL))
 
 
-def hidden(state):
-    """Returns what is hidden in a state: hands, discards, piles and widow."""
-    return tuple(
-        state[name].tobytes() for name in ("hands", "hand_dups", "discards", "discard_dups", "dealt", "dealt_dups")
-    )
-
-
-def piles(state, tables):
+def hidden(worlds, tables):
+    """Returns what is hidden in each of some worlds: hands, discards and face-down piles."""
     r = tables[0]
-    return state["deck"][r["first_face_down"] : r["first_widow"]].tobytes()
+    fields = [worlds[name] for name in ("hands", "hand_dups", "discards", "discard_dups", "dealt", "dealt_dups")]
+    fields.append(worlds["deck"][:, r["first_face_down"] : r["first_widow"]])
+    rows = np.concatenate([np.ascontiguousarray(field).view(np.uint8) for field in fields], axis=1)
+    return [row.tobytes() for row in rows]
+
+
+def packs_for(view, tables):
+    """Returns every order of the pack in which the own cards come first of their hand, in one order."""
+    r = tables[0]
+    faces = r["pack"][: r["pack_size"]].tolist()
+    own = sorted(cards_in(int(view["dealt"]), int(view["dealt_dups"])))
+    mine = [faces.index(card) + own[:k].count(card) for k, card in enumerate(own)]
+    start = (-1 - int(view["dealer"])) % int(r["players"]) * int(r["hand_size"])
+    rest = [k for k in range(len(faces)) if k not in mine]
+    return np.array([[*order[:start], *mine, *order[start:]] for order in permutations(rest)], np.int8)
 
 
 def count_worlds(view, rules, tables):
     """Returns how many worlds there are for everything that is hidden, by playing every pack in every way."""
-    packs = np.array(list(permutations(range(rules.pack_size))), np.int8)
+    packs = packs_for(view, tables)
     worlds, numbers = np.zeros(400_000, STATE), np.zeros(400_000, np.int64)
     views = np.array(view).reshape(1)
     num = all_worlds(views, tables, packs, np.zeros(MAX_PACK, STATE), worlds, numbers)
     assert num < len(worlds)
     seen = np.zeros(num, VIEW)
     look_at_all(worlds[:num], tables, views["seat"][0], seen)
-    found = {
-        (int(numbers[i]), hidden(worlds[i]), piles(worlds[i], tables))
-        for i in range(num)
-        if seen[i].tobytes() == view.tobytes()
-    }
-    counts = {}
-    for _, cards, down in found:
-        counts[cards, down] = counts.get((cards, down), 0) + 1
-    return counts
+    fits = [row.tobytes() == view.tobytes() for row in seen]
+    reshuffled = worlds["deck"][:num, rules.pack_size :]
+    cards = hidden(worlds[:num], tables)
+    found = {(int(numbers[i]), reshuffled[i].tobytes(), cards[i]) for i in range(num) if fits[i]}
+    return Counter(cards for _, _, cards in found)
 
 
-def positions(rules, rng, num):
-    """Yields games at random decisions for which worlds can be drawn."""
+def positions(rules, rng, num, running_out=False):
+    """Yields games at random decisions for which worlds can be drawn; after a reshuffle only, where stocks run out."""
     while num:
         game = Game(rules, seed=rng.getrandbits(40))
         while game.seat is not None:
-            if rng.random() < 0.2 and not int(game.state()["num_reshuffles"]):
+            reshuffles = int(game.state()["num_reshuffles"])
+            if rng.random() < 0.2 and (reshuffles > 0 if running_out else reshuffles == 0 or rules.decks == 1):
                 yield game
                 num -= 1
                 break
@@ -186,17 +292,45 @@ def positions(rules, rng, num):
 
 @pytest.mark.parametrize("name", TINY)
 def test_every_world_is_as_likely_as_any(name):
-    rules = Rules(**SMALL | TINY[name])
+    check_shares(Rules(**SMALL | TINY[name]), random.Random(name))
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_world_of_a_shrunken_variant_is_as_likely_as_any(name):
+    check_shares(VARIANTS[name].replace(**SHRUNK[name]), random.Random(name))
+
+
+def test_shrunken_variants_keep_every_option():
+    for name, whole in VARIANTS.items():
+        small = whole.replace(**SHRUNK[name])
+        assert set(SHRUNK[name]) <= SIZES
+        assert np.sign(small.hand_size - small.play_size) == np.sign(whole.hand_size - whole.play_size)
+        for pile in ("face_down_size", "widow_size"):
+            assert (getattr(small, pile) > 0) == (getattr(whole, pile) > 0)
+
+
+def test_5_7_every_world_of_shrunken_oklahoma_is_as_likely_as_any_where_discards_became_the_stock():
+    small = THREE | RED | {"ranks": "3JQA"}
+    check_shares(VARIANTS["oklahoma"].replace(**small), random.Random(4), running_out=True, num=5)
+
+
+@pytest.mark.parametrize("name", RUNNING_OUT)
+def test_5_7_every_world_is_as_likely_as_any_where_discards_became_the_stock(name):
+    check_shares(Rules(**SMALL | NAMED | RUNNING_OUT[name]), random.Random(name), running_out=True)
+
+
+def check_shares(rules, rng, running_out=False, num=10):
+    """Draws many worlds at a few random decisions; each comes about as often as all of them together say."""
     tables = compile_rules(rules)
-    rng = random.Random(name)
     draws = 4000
-    for game in positions(rules, rng, 6):
+    for game in positions(rules, rng, num, running_out):
         view = game.view(game.seat)
         expected = count_worlds(view, rules, tables)
         total = sum(expected.values())
         drawn = dict.fromkeys(expected, 0)
-        for world in sample_worlds(view, rules, draws, np.random.default_rng(rng.getrandbits(60))):
-            drawn[hidden(world), piles(world, tables)] += 1  # a KeyError is an impossible world
+        worlds = sample_worlds(view, rules, draws, np.random.default_rng(rng.getrandbits(60)))
+        for cards in hidden(worlds, tables):
+            drawn[cards] += 1  # a KeyError is an impossible world
         chi = sum((drawn[key] - draws * n / total) ** 2 / (draws * n / total) for key, n in expected.items())
         free = len(expected) - 1
         assert chi <= free + 5 * (2 * free) ** 0.5 + 5, f"{game.record()}"

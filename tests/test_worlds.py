@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from agents.worlds import WorldError, sample_worlds, weigh_worlds
-from pitch_env import VARIANTS, Game, Rules
+from pitch_env import VARIANTS, Game, Rules, variant
 from pitch_env.actions import BLIND, FIRST_CALL, NAME_C, NUM_ACTIONS, actions_in, parse_action
 from pitch_env.cards import card_names, cards_in
 from pitch_env.engine.deal import clear, deal_out
 from pitch_env.engine.jit import ONE, kernel
 from pitch_env.engine.state import AUCTION, EXCHANGE, MAX_PACK, NAMING, OVER, STATE, WIDOW
-from pitch_env.engine.step import apply, legal
+from pitch_env.engine.step import apply, apply_batch, legal
 from pitch_env.engine.tables import compile_rules
 from pitch_env.observation import VIEW, look
 from tests.lines import first_action
@@ -112,6 +112,8 @@ SHRUNK = {
     "mini_partners": {"ranks": "JQKA"},
 }
 """What makes each named variant small enough to go through all its worlds; every option is left as it is."""
+SIX_HANDED = variant("oklahoma", players=6, sides=3, hand_size=8)
+"""Its stock of six cards does not outlast the second seat."""
 SIZES = {"players", "sides", "ranks", "suits", "hand_size", "play_size", "deal_packet", "face_down_size", "widow_size"}
 
 
@@ -336,10 +338,10 @@ def check_shares(rules, rng, running_out=False, num=10):
         assert chi <= free + 5 * (2 * free) ** 0.5 + 5, f"{game.record()}"
 
 
-def check_looks(rules, rng, num_games):
+def check_looks(rules, rng, num_games, running_out=False):
     """Draws worlds at random decisions of random games; each looks to the seat as the deal does."""
     tables = compile_rules(rules)
-    for game in positions(rules, rng, num_games):
+    for game in positions(rules, rng, num_games, running_out):
         view = game.view(game.seat)
         worlds = sample_worlds(view, rules, 4, np.random.default_rng(1))
         seen = np.zeros(4, VIEW)
@@ -351,6 +353,11 @@ def check_looks(rules, rng, num_games):
 @pytest.mark.parametrize("name", sorted(VARIANTS))
 def test_worlds_of_a_variant_look_as_the_deal_does(name):
     check_looks(VARIANTS[name], random.Random(name), 40)
+
+
+def test_5_7_worlds_look_as_the_deal_does_where_discards_became_the_stock():
+    for rules in (SIX_HANDED, variant("oklahoma", players=6, hand_size=8), variant("draw_pitch", players=8, sides=4)):
+        check_looks(rules, random.Random(5), 30, running_out=True)
 
 
 def test_worlds_of_random_rules_look_as_the_deal_does():
@@ -381,25 +388,39 @@ class Preferring:
 
 
 def plain_log_weight(world, game, policy, floor):
-    """Weighs a world of a game without exchange by playing its deal as another game."""
+    """Weighs a world by playing its deal, with its discards, until that looks as the game does."""
     rules, record, me = game.rules, game.record(), game.seat
-    cards = card_names(world["deck"][: rules.pack_size]).split()
-    size, total = rules.hand_size, 0.0
+    tables, view = compile_rules(rules), game.view(me)
+    cards, size, total = card_names(world["deck"][: rules.pack_size]).split(), rules.hand_size, 0.0
     starts = [(seat - game.dealer - 1) % rules.players * size for seat in range(rules.players)]
     hands = [" ".join(cards[start : start + size]) for start in starts]
-    again = Game.from_deal(rules, hands, game.dealer, record["scores"], record["debts"])
-    for name in record["actions"]:
-        if again.seat != me and len(again.legal_names()) > 1:
-            shares = policy.policy(np.array([again.view(again.seat)], VIEW))[0]
-            total += math.log(max(floor, shares[parse_action(name)]))
-        again.play(name)
-    return total
+    again = np.array(Game.from_deal(rules, hands, game.dealer, record["scores"], record["debts"]).state()).reshape(1)
+    again["deck"], again["known_end"] = world["deck"], world["known_end"]
+    names = record["actions"]
+    num_calls = next((k + 1 for k, name in enumerate(names) if name.startswith("name ")), len(names))
+    told = iter(names[:num_calls] + names[max(num_calls, len(names) - int(view["num_plays"])) :])
+    seen = np.zeros(1, VIEW)
+    while True:
+        look_at_all(again, tables, me, seen)
+        if again["seat"][0] == me and seen[0].tobytes() == view.tobytes():
+            return total
+        seat = int(again["seat"][0])
+        look_at_all(again, tables, seat, seen)
+        actions = actions_in(int(seen["legal_cards"][0]), int(seen["legal_calls"][0]))
+        if again["phase"][0] == EXCHANGE:
+            left = int(world["discards"][seat]) & ~int(again["discards"][0, seat])
+            action = next(card for card in cards_in(left) if card in actions)
+        else:
+            action = parse_action(next(told))
+            if seat != me and len(actions) > 1:
+                total += math.log(max(floor, policy.policy(seen)[0, action]))
+        apply_batch(again, tables, np.array([action]))
 
 
-@pytest.mark.parametrize("name", ["auction_pitch", "pitch_in_auction", "six_hand"])
+@pytest.mark.parametrize("name", ["auction_pitch", "pitch_in_auction", "six_hand", "oklahoma"])
 def test_worlds_weigh_what_a_policy_makes_of_the_calls_and_plays_of_others(name):
-    rules, policy = VARIANTS[name], Preferring()
-    for game in positions(rules, random.Random(name), 4):
+    rules, policy = SIX_HANDED if name == "oklahoma" else VARIANTS[name], Preferring()
+    for game in positions(rules, random.Random(name), 4, running_out=name == "oklahoma"):
         view = game.view(game.seat)
         worlds = sample_worlds(view, rules, 6, np.random.default_rng(2))
         for floor in (1e-4, 0.1):
@@ -445,3 +466,10 @@ def test_a_seat_that_waits_has_no_worlds():
     game = Game("auction_pitch", seed=3)
     with pytest.raises(WorldError, match="not to act"):
         sample_worlds(game.view((game.seat + 1) % 4), game.rules, 1, np.random.default_rng(0))
+
+
+def test_5_7_there_are_no_worlds_where_discards_of_two_packs_became_the_stock():
+    rules = Rules(**SMALL | NAMED | RUNNING_OUT["two_seats"] | {"decks": 2, "ranks": "QK"})
+    (game,) = positions(rules.replace(decks=1, ranks="JQKA"), random.Random(1), 1, running_out=True)
+    with pytest.raises(WorldError, match="two packs"):
+        sample_worlds(game.view(game.seat), rules, 1, np.random.default_rng(0))

@@ -107,6 +107,8 @@ class Places(NamedTuple):
     """Set of what the own hand had before it drew."""
     own: int
     """Set of the own discards, if they became a stock."""
+    own_stage: int
+    """The stage that they became, 0 if none."""
 
 
 class Classes(NamedTuple):
@@ -121,6 +123,10 @@ class Classes(NamedTuple):
     """5 where no own discards are to be placed, else 10."""
     first: int
     """How many loose stages there are; numbers from here on are of classes."""
+    trump: int
+    """Which number is that of the trumps."""
+    own: int
+    """Numbers from here on are of own discards."""
     full: NDArray[np.int64]
     """(numbers,) what there is of each before anything is placed."""
     strides: NDArray[np.int64]
@@ -251,13 +257,13 @@ def draw_worlds(views, rules, key, worlds):
     limit_places(v, r, left, p)
     unsure = unsure_place(v, r, p)
     c, groups = make_classes(r, v.trump, left, p), group_places(r, v.trump, p)
-    ways, log_ways = count_ways(v.trump, p, c, groups)
+    ways, log_ways = count_ways(p, c, groups)
     other, other_c, other_groups, other_ways, other_log = p, c, groups, ways, -np.inf
     if unsure != NO_SEAT:
         # A seat discards a trump only if it keeps nothing else: two kinds of worlds, each as likely as it has worlds.
         other = with_trumps_only(v, p, unsure)
         other_c, other_groups = make_classes(r, v.trump, left, other), group_places(r, v.trump, other)
-        other_ways, other_log = count_ways(v.trump, other, other_c, other_groups)
+        other_ways, other_log = count_ways(other, other_c, other_groups)
     if log_ways == -np.inf and other_log == -np.inf:
         return False
     share = 1.0 / (1.0 + np.exp(min(700.0, log_ways - other_log)))
@@ -291,7 +297,7 @@ def with_trumps_only(v, p, seat):
     bad[DISCARD + seat] = FREE
     bad[HAND + seat] |= ALL_SUITS & ~trump_bit
     return Places(
-        p.lists, p.known, p.sizes, bad, p.kept, p.drawn, p.stage_of, p.loose, p.mine, p.held, p.own
+        p.lists, p.known, p.sizes, bad, p.kept, p.drawn, p.stage_of, p.loose, p.mine, p.held, p.own, p.own_stage
     )  # fmt: skip
 
 
@@ -395,7 +401,7 @@ def read_view(v, r, drawn, stage_of, left):
     move_own(left, own)
     bad, kept = np.zeros(NUM_PLACES, np.int64), np.full(NUM_PLACES, ANY_NUMBER)
     held = np.int64(v.dealt | v.widow)
-    return Places(lists, known, sizes, bad, kept, drawn, stage_of, loose, HAND + me, held, own)
+    return Places(lists, known, sizes, bad, kept, drawn, stage_of, loose, HAND + me, held, own, stage_of[me])
 
 
 @kernel
@@ -542,7 +548,7 @@ def limit_places(v, r, left, p):
         p.bad[STOCK] = ONE << v.trump
     if left[1].sum():
         for place in range(NUM_PLACES):
-            if not p.drawn[place, p.stage_of[v.seat]]:
+            if not p.drawn[place, p.own_stage]:
                 p.bad[place] |= OWN_DISCARDS
             elif place != STOCK:
                 p.bad[place] |= np.int64(v.voids[(place - HAND - v.seat) % r.players]) << NUM_SUITS
@@ -619,7 +625,8 @@ def make_classes(r, trump, left, p):
     for k in range(len(full) - 1):
         strides[k] = size
         size *= full[k] + 1
-    return Classes(of, np.int64(num_kinds), first, full, strides, size)
+    own_at = first + (of[NUM_SUITS] if num_kinds > NUM_SUITS else num)
+    return Classes(of, np.int64(num_kinds), first, first + of[max(trump, 0)], own_at, full, strides, size)
 
 
 @kernel
@@ -670,17 +677,18 @@ def count_seen(r, trump, p, place, seen):
 @kernel
 def limit_numbers(p, c, groups, h, counts, top):
     """Writes how much of each number a group can take, of what is left; modifies ``top`` (numbers,)."""
+    need, bad, alone, of = groups.need[h], groups.bad[h], groups.alone[h], c.of
     top[:] = 0
     digit = 0
-    for stage in range(len(p.loose)):
+    for stage in range(1, len(p.loose)):
         if p.loose[stage]:
-            if groups.alone[h] != -1:
-                top[digit] = min(counts[digit], p.drawn[groups.alone[h], stage])
+            if alone != -1:
+                top[digit] = min(counts[digit], p.drawn[alone, stage])
             digit += 1
     for kind in range(c.num_kinds):
-        if not (groups.bad[h] >> kind) & 1:
-            k = c.first + c.of[kind]
-            top[k] = min(counts[k], groups.need[h])
+        if not (bad >> kind) & 1:
+            k = c.first + of[kind]
+            top[k] = min(counts[k], need)
 
 
 @kernel
@@ -695,50 +703,48 @@ def next_split(split, top):
 
 
 @kernel
-def split_ways(split, top, counts, trump, p, c, groups, h, later, at):
+def split_ways(split, top, counts, need, first, strides, later, at):
     """Returns in how many ways a group, and those after it, can be filled with given numbers.
 
     Writes the last number into ``split``.
     """
     last = len(split) - 1
-    rest = groups.need[h]
-    for k in range(c.first, last):
+    rest = need
+    for k in range(first, last):
         rest -= split[k]
     split[last] = rest
     if rest < 0 or rest > top[last]:
         return 0.0
     ways = 1.0
-    for k in range(c.first, last + 1):
+    for k in range(first, last + 1):
         ways *= CHOOSE[counts[k], split[k]]
     for k in range(last):
-        at -= split[k] * c.strides[k]
-    if groups.alone[h] != -1:
-        ways *= ways_to_come(split, trump, p, c, groups.alone[h], groups.seen[h])
+        at -= split[k] * strides[k]
     return ways * later[at]
 
 
 @kernel
-def ways_to_come(split, trump, p, c, place, seen):
+def ways_to_come(split, p, c, place, seen):
     """Returns in how many ways the cards of a place can have come to it: which were kept, and which drawn when.
 
     5.5, 5.7  Kept are trumps only, where their number is known; a reshuffle brings none but from loose discards.
     """
-    trumps, plain, own = seen[0], seen[1], seen[2]
-    for k in range(c.first, len(split)):
-        if k == c.first + c.of[max(trump, 0)]:
-            trumps += split[k]
-        elif c.num_kinds > NUM_SUITS and k >= c.first + c.of[NUM_SUITS]:
-            own += split[k]
-        else:
-            plain += split[k]
+    trumps, plain, own = seen[0] + split[c.trump], seen[1], seen[2]
     ways = 1.0
     if p.kept[place] != ANY_NUMBER:
         ways = CHOOSE[trumps, p.kept[place]]
         trumps -= p.kept[place]
+    if len(p.loose) == 1:
+        return ways
+    for k in range(c.first, len(split)):
+        if k >= c.own:
+            own += split[k]
+        elif k != c.trump:
+            plain += split[k]
     digit = 0
     for stage in range(1, len(p.loose)):
         num = p.drawn[place, stage]
-        if stage == p.stage_of[p.mine - HAND]:
+        if stage == p.own_stage:
             num -= own
         if p.loose[stage]:
             ways *= CHOOSE[max(trumps, 0), split[digit]]
@@ -761,7 +767,7 @@ def ways_to_discard(p, c, at):
         if p.loose[stage]:
             not_used = (at // c.strides[digit]) % (c.full[digit] + 1)
             others = p.drawn[:, stage].sum() - p.loose[stage] + not_used
-            if stage == p.stage_of[p.mine - HAND]:
+            if stage == p.own_stage:
                 others -= num_cards(p.own)
             ways *= CHOOSE[others, not_used] if others >= 0 else 0.0
             digit += 1
@@ -769,7 +775,7 @@ def ways_to_discard(p, c, at):
 
 
 @kernel
-def count_ways(trump, p, c, groups):
+def count_ways(p, c, groups):
     """Counts the ways to deal the unseen cards.
 
     Returns a table (groups + 1, numbers left, all but the last) of the ways to fill a group and those after it, and
@@ -802,7 +808,10 @@ def count_ways(trump, p, c, groups):
             split[:] = 0
             more = True
             while more:
-                ways[h, at] += split_ways(split, top, counts, trump, p, c, groups, h, ways[h + 1], at)
+                num = split_ways(split, top, counts, groups.need[h], c.first, c.strides, ways[h + 1], at)
+                if num > 0.0 and groups.alone[h] != -1:
+                    num *= ways_to_come(split, p, c, groups.alone[h], groups.seen[h])
+                ways[h, at] += num
                 more = next_split(split, top)
         log_ways += LOG_FACTORIAL[groups.need[h]]
         for place in range(NUM_PLACES):
@@ -828,59 +837,62 @@ def fill(r, trump, left, lists, came, p, c, groups, ways, g):
 
     Modifies ``lists``, ``came`` (places, stages), how many trumps of a place came from each loose stage, and ``g``.
     """
-    cards = class_lists(r, trump, left, c, g)
+    cards = class_lists(r, trump, left, c.of, len(c.full) - c.first, g)
     counts, split, top = c.full.copy(), np.zeros_like(c.full), np.zeros_like(c.full)
     hand = np.zeros(MAX_PACK, np.int64)
-    at = c.size - 1
+    first, strides, at = c.first, c.strides, c.size - 1
     for h in range(len(groups.need)):
+        need, alone = groups.need[h], groups.alone[h]
         limit_numbers(p, c, groups, h, counts, top)
         luck = unit(g) * ways[h, at]
         split[:] = 0
         more = True
         while more:
-            luck -= split_ways(split, top, counts, trump, p, c, groups, h, ways[h + 1], at)
+            part = split_ways(split, top, counts, need, first, strides, ways[h + 1], at)
+            if part > 0.0 and alone != -1:
+                part *= ways_to_come(split, p, c, alone, groups.seen[h])
+            luck -= part
             if luck < 0.0:
                 break
             more = next_split(split, top)
         num = 0
         for k in range(len(split)):
-            at -= split[k] * c.strides[k] if k + 1 < len(split) else 0
+            at -= split[k] * strides[k] if k + 1 < len(split) else 0
             counts[k] -= split[k]
-            for j in range(split[k] if k >= c.first else 0):
-                hand[num] = cards[k - c.first, counts[k] + split[k] - 1 - j]
+            for j in range(split[k] if k >= first else 0):
+                hand[num] = cards[k - first, counts[k] + split[k] - 1 - j]
                 num += 1
-        if groups.alone[h] != -1:
-            note_trumps(p, groups.alone[h], split, came)
-        lay(hand, num, lists, p, groups.of, h, g)
+        if first and alone != -1:
+            note_trumps(p.loose, alone, split, came)
+        lay(hand, num, lists, p.known, p.sizes, groups.of, h, g)
     num = 0
-    for k in range(c.first, len(counts)):
+    for k in range(first, len(counts)):
         for j in range(counts[k]):
-            hand[num] = cards[k - c.first, j]
+            hand[num] = cards[k - first, j]
             num += 1
-    lay(hand, num, lists, p, groups.of, -1, g)
+    lay(hand, num, lists, p.known, p.sizes, groups.of, -1, g)
 
 
 @kernel
-def note_trumps(p, place, split, came):
+def note_trumps(loose, place, split, came):
     """Notes how many trumps of a place came from each loose stage; modifies ``came``."""
     digit = 0
-    for stage in range(len(p.loose)):
-        if p.loose[stage]:
+    for stage in range(len(loose)):
+        if loose[stage]:
             came[place, stage] = split[digit]
             digit += 1
 
 
 @kernel
-def class_lists(r, trump, left, c, g):
+def class_lists(r, trump, left, class_of, num_classes, g):
     """Returns the unseen cards by class, each class shuffled."""
-    num_classes = len(c.full) - c.first
     cards = np.zeros((num_classes, MAX_PACK), np.int64)
     counts = np.zeros(num_classes, np.int64)
     by = trump if trump != NO_SUIT else 4
     for card in range(54):
         for own in range(2):
-            k = c.of[r.suit_of[by, card] + own * NUM_SUITS]
             for _ in range(left[own, card]):
+                k = class_of[r.suit_of[by, card] + own * NUM_SUITS]
                 cards[k, counts[k]] = card
                 counts[k] += 1
     for k in range(num_classes):
@@ -889,13 +901,13 @@ def class_lists(r, trump, left, c, g):
 
 
 @kernel
-def lay(cards, num, lists, p, group_of, group, g):
+def lay(cards, num, lists, known, sizes, group_of, group, g):
     """Lays cards in random order at the places of a group; modifies ``lists``."""
     shuffle(cards, 0, num, g)
     k = 0
     for place in range(NUM_PLACES):
         if group_of[place] == group:
-            for i in range(p.known[place], p.sizes[place]):
+            for i in range(known[place], sizes[place]):
                 lists[place, i] = cards[k]
                 k += 1
 
@@ -1268,14 +1280,14 @@ def part_hand(v, r, p, lists, came, sizes, seat, stocks, num, kept, widow, g):
     hand, size = lists[place].copy(), sizes[place]
     trumps, others = came[place].copy(), p.drawn[place] - came[place]
     for k in range(size):
-        others[p.stage_of[p.mine - HAND]] -= p.own >> hand[k] & 1
+        others[p.own_stage] -= p.own >> hand[k] & 1
     starts, num_kept, num_rest = num.copy(), 0, 0
     shuffle(hand, 0, size, g)
     for k in range(size):
         card = hand[k]
         is_trump = r.suit_of[v.trump, card] == v.trump
         if p.own >> card & 1:
-            stage = p.stage_of[p.mine - HAND]
+            stage = p.own_stage
         elif place == p.mine and p.held >> card & 1:
             continue
         elif is_trump and num_kept < p.kept[place]:

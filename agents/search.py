@@ -42,9 +42,18 @@ NODE_LIMIT = 200_000
 """Positions after which the solver gives up on a world, whose values are then its guesses."""
 
 CHUNK = 16
-"""Worlds of a view that are drawn at a time; a time budget is looked at between."""
+"""Worlds of a view that are drawn at a time where time is the budget, which is looked at between."""
 
-BLOCK = 64
+MOST_AT_ONCE = 256
+"""Worlds of a view that are drawn at a time where their number is the budget."""
+
+UNLIKELY = 7.0
+"""Log-weight by which a world may be less likely than others before it is given up."""
+
+FLOOR = 0.01
+"""Least probability that a network's action counts with: others may not play as it does."""
+
+BLOCK = 16
 """Views that are searched together."""
 
 ERROR_CHANCE = 0.1
@@ -64,8 +73,8 @@ class Budget(NamedTuple):
     def chunks(self, num_views: int) -> Any:
         """Gives numbers and sizes of chunks of worlds for each of N views until the budget is spent, one at least."""
         if self.worlds is not None:
-            for number, first in enumerate(range(0, self.worlds, CHUNK)):
-                yield number, min(CHUNK, self.worlds - first)
+            for number, first in enumerate(range(0, self.worlds, MOST_AT_ONCE)):
+                yield number, min(MOST_AT_ONCE, self.worlds - first)
             return
         assert self.seconds is not None
         end = time.perf_counter() + self.seconds * num_views
@@ -332,18 +341,16 @@ class Table:
         for chunk, size in budget.chunks(len(views)):
             worlds, drawn = np.zeros((len(views), size), STATE), np.zeros(len(views), np.bool_)
             draw(views, self.tables, keys, chunk, worlds, drawn)
-            values = np.full((len(views), size, NUM_ACTIONS), NO_VALUE, np.int64)
             weights.append(np.zeros((len(views), size)))
-            if drawn.any():
-                room = size * int(num_choices(views[drawn]).sum())
-                flat = self._values(worlds[drawn].reshape(-1), room, follow)
-                values[drawn] = flat.reshape(-1, size, NUM_ACTIONS)
-                if weigh is not None:
-                    weights[-1][drawn] = weigh(views[drawn], worlds[drawn])
-            found.append(values)
+            if weigh is not None and drawn.any():
+                weights[-1][drawn] = weigh(views[drawn], worlds[drawn])
+            looked_at = drawn[:, None] & np.isfinite(weights[-1])
+            room = int((num_choices(views) * looked_at.sum(axis=1)).sum())
+            found.append(np.full((len(views), size, NUM_ACTIONS), NO_VALUE, np.int64))
+            found[-1][looked_at] = self._values(worlds[looked_at], room, follow)
         values, shares = np.concatenate(found, axis=1), shares_of(np.concatenate(weights, axis=1))
         means = np.einsum("nw,nwa->na", shares, values) / (self.rules.sides - 1)
-        return np.where(values[:, 0] == NO_VALUE, np.nan, means)
+        return np.where((values == NO_VALUE).all(axis=1), np.nan, means)
 
     def _values(self, worlds: NDArray[np.void], room: int, follow: Follow | None) -> NDArray[np.int64]:
         """Returns the value (M, A) of every action in M worlds, of no more than ``room`` actions in all."""
@@ -481,8 +488,9 @@ class SearchAgent:
 
     def log_likelihood(self, views: NDArray[np.void], worlds: NDArray[np.void]) -> NDArray[np.float64]:
         """Returns the log-likelihood (N, W), under the network, of what the other seats of each world did so far."""
-        flat = weigh_worlds(worlds.reshape(-1), np.repeat(views, worlds.shape[1]), self._table.rules, self._network)
-        return flat.reshape(worlds.shape)
+        each = zip(worlds, views.reshape(-1, 1), strict=True)
+        rules, network = self._table.rules, self._network
+        return np.stack([weigh_worlds(some, view, rules, network, FLOOR, UNLIKELY) for some, view in each])
 
 
 # Names

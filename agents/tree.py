@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from agents.maxims import rule_action
 from agents.neural import NeuralAgent
-from agents.search import CHUNK, Budget, Table, has_choice, net_value, network_of, play_out, read_argument
+from agents.search import MOST_AT_ONCE, Budget, Table, has_choice, net_value, network_of, play_out, read_argument
 from agents.worlds import draw_worlds
 from pitch_env.actions import FIRST_CALL, NUM_ACTIONS
 from pitch_env.engine.jit import first_card, kernel, mix
@@ -174,7 +174,7 @@ class IsmctsAgent:
         self._budget = budget
         self._network = network
         self._tree = new_tree((budget.worlds or MOST_ITERATIONS) + 2)
-        self._worlds = np.zeros(CHUNK, STATE)
+        self._worlds = np.zeros(MOST_AT_ONCE, STATE)
 
     def act(self, views: NDArray[np.void], rng: np.random.Generator) -> NDArray[np.int64]:
         """Chooses an action for each view (:class:`pitch_env.agent.Agent`)."""

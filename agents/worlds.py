@@ -205,7 +205,7 @@ def shares_of(log_weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def weigh_worlds(
-    worlds: NDArray[np.void], view: Any, rules: Rules, policy: Policy, floor: float = 1e-4
+    worlds: NDArray[np.void], view: Any, rules: Rules, policy: Policy, floor: float = 1e-4, give_up: float = np.inf
 ) -> NDArray[np.float64]:
     """Returns how likely a policy makes what the other seats called, named and played in each world: log-weights (n,).
 
@@ -214,29 +214,33 @@ def weigh_worlds(
 
     Args:
         worlds: (n,) ``STATE`` records, as :func:`sample_worlds` draws them.
-        view: the ``VIEW`` record that they were drawn for, an array of one, or an array (n,) of each world's own.
+        view: the ``VIEW`` record that they were drawn for, or an array of one.
         rules: the rules of the deal.
         policy: how the other seats are thought to choose.
         floor: the least probability that counts, in 0 … 1: what the policy thinks impossible has happened all the same.
+        give_up: worlds whose log-weight falls so far behind that of the likeliest after as many actions are given up:
+            their log-weight is minus infinity, and the policy is asked no more about them.
 
     Raises:
-        ValueError: if ``floor`` is not above 0 and at most 1, or there is neither one view nor one for each world.
+        ValueError: if ``floor`` is not above 0 and at most 1, or there are several views.
     """
     if not 0 < floor <= 1:
         raise ValueError(f"floor={floor!r} is no probability above 0")
     seats = np.atleast_1d(np.asarray(view["seat"], np.int64))
-    if len(seats) not in (1, len(worlds)):
-        raise ValueError(f"{len(seats)} views for {len(worlds)} worlds; one for all, or one for each, was expected")
-    seats = np.broadcast_to(seats, len(worlds)).copy()
+    if len(seats) != 1:
+        raise ValueError(f"{len(seats)} views; one, of all the worlds, was expected")
     total = np.zeros(len(worlds))
     for first in range(0, len(worlds), BLOCK):
         some = worlds[first : first + BLOCK]
         past = np.zeros(len(some) * MAX_PAST, VIEW)
-        done, of = np.empty(len(past), np.int64), np.empty(len(past), np.int64)
-        num = past_decisions(some, compile_rules(rules), seats[first : first + BLOCK], past, done, of)
-        if num:
-            likely = policy.policy(past[:num])[np.arange(num), done[:num]]
-            np.add.at(total, first + of[:num], np.log(np.maximum(likely, floor)))
+        done, of, when = (np.empty(len(past), np.int64) for _ in range(3))
+        num = past_decisions(some, compile_rules(rules), int(seats[0]), past, done, of, when)
+        part = total[first : first + BLOCK]
+        for step in np.unique(when[:num]):
+            part[part < part.max() - give_up] = -np.inf
+            rows = np.flatnonzero((when[:num] == step) & np.isfinite(part[of[:num]]))
+            likely = policy.policy(past[rows])[np.arange(len(rows)), done[rows]]
+            part[of[rows]] += np.log(np.maximum(likely, floor))
     return total
 
 
@@ -1389,14 +1393,13 @@ def lay_hand(v, r, lists, sizes, seat, kept, num_kept, widow, g, s):
 
 
 @kernel
-def past_decisions(worlds, rules, seats, views, actions, of):
+def past_decisions(worlds, rules, seat, views, actions, of, when):
     """Plays N worlds again from the deal, and lists the choices of all seats but one in each.
 
     Forced actions and face-down discards are left out: the former say nothing, the latter were not seen.
 
-    seats  (N,) whose own decisions are left out
-    Modifies ``views`` (M,) VIEW, each decision as the seat that made it saw it, ``actions`` (M,) and ``of`` (M,) the
-    world's index; returns how many decisions there were.
+    Modifies ``views`` (M,) VIEW, each decision as the seat that made it saw it, ``actions`` (M,), ``of`` (M,) the
+    world's index and ``when`` (M,) how many actions came before; returns how many decisions there were.
     """
     r = rules[0]
     num = np.int64(0)
@@ -1404,15 +1407,18 @@ def past_decisions(worlds, rules, seats, views, actions, of):
     for i in range(len(worlds)):
         w, s = worlds[i], state[0]
         begin_again(w, r, s)
+        num_before = 0
         while not (s.phase == w.phase and s.seat == w.seat and s.num_plays == w.num_plays and s.must_go == w.must_go):
             action = done_action(w, r, s)
             cards, calls = legal(s, r)
-            if s.seat != seats[i] and s.phase != EXCHANGE and num_cards(cards) + num_cards(calls) > 1:
+            if s.seat != seat and s.phase != EXCHANGE and num_cards(cards) + num_cards(calls) > 1:
                 look(s, r, s.seat, views[num])
                 actions[num] = action
                 of[num] = i
+                when[num] = num_before
                 num += 1
             apply(s, r, action)
+            num_before += 1
     return num
 
 

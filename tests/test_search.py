@@ -151,12 +151,13 @@ def test_past_decisions_are_what_was_done_as_those_who_did_it_saw_it():
             if phase == "play" and len(seen) > 12:
                 break
         me = game.seat
-        views, actions, of = np.zeros(200, VIEW), np.zeros(200, np.int64), np.zeros(200, np.int64)
+        views, (actions, of, when) = np.zeros(200, VIEW), np.zeros((3, 200), np.int64)
         world = np.array([game.state()])
-        num = past_decisions(world, compile_rules(rules), np.array([me]), views, actions, of)
+        num = past_decisions(world, compile_rules(rules), me, views, actions, of, when)
         others = [(view, action) for seat, view, action in seen if seat != me]
         assert num == len(others), name
         assert actions[:num].tolist() == [action for _, action in others], name
+        assert (np.diff(when[:num]) > 0).all()
         for (view, _), again in zip(others, views[:num], strict=True):
             for column in VIEW.names:
                 assert np.array_equal(view[0][column], again[column]), (name, column)

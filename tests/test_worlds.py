@@ -428,13 +428,19 @@ def test_worlds_weigh_what_a_policy_makes_of_the_calls_and_plays_of_others(name)
             assert weights == pytest.approx([plain_log_weight(world, game, policy, floor) for world in worlds])
 
 
-def test_worlds_of_several_views_are_weighed_together():
-    rules, policy = VARIANTS["draw_pitch"], Preferring()
-    views = np.array([game.view(game.seat) for game in positions(rules, random.Random(4), 3)], VIEW)
-    worlds = np.stack([sample_worlds(view, rules, 5, np.random.default_rng(3)) for view in views])
-    alone = [weigh_worlds(some, view, rules, policy) for some, view in zip(worlds, views, strict=True)]
-    together = weigh_worlds(worlds.reshape(-1), np.repeat(views, 5), rules, policy)
-    assert together == pytest.approx(np.concatenate(alone))
+def test_worlds_that_fall_behind_are_given_up_and_the_others_weigh_the_same():
+    rules, policy = VARIANTS["auction_pitch"], Preferring()
+    for game in positions(rules, random.Random(4), 8):
+        worlds = sample_worlds(game.view(game.seat), rules, 200, np.random.default_rng(3))
+        weights = weigh_worlds(worlds, game.view(game.seat), rules, policy)
+        some = weigh_worlds(worlds, game.view(game.seat), rules, policy, give_up=1.0)
+        kept = np.isfinite(some)
+        assert some[kept] == pytest.approx(weights[kept])
+        assert kept.any()
+        if game.phase == "play" and np.ptp(weights) > 5:
+            assert not kept.all()
+            # Who falls behind early may catch up, but the likeliest never falls behind at its last action.
+            assert weights[kept].max() > np.median(weights)
 
 
 def test_worlds_drawn_by_a_policy_lead_to_the_view_and_are_likely_ones():
@@ -458,7 +464,7 @@ def test_weights_refuse_what_makes_no_sense():
     worlds = sample_worlds(view, game.rules, 3, np.random.default_rng(0))
     with pytest.raises(ValueError, match="floor=0"):
         weigh_worlds(worlds, view, game.rules, Preferring(), floor=0)
-    with pytest.raises(ValueError, match="2 views for 3 worlds"):
+    with pytest.raises(ValueError, match="2 views; one"):
         weigh_worlds(worlds, np.array([view, view]), game.rules, Preferring())
 
 

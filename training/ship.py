@@ -14,7 +14,7 @@ from pitch_env.rules import Rules
 from training.evaluate import play_match
 from training.variants import mean_margin
 
-OPPONENTS = ("random", "greedy", "rule")
+OPPONENTS = ("random", "greedy", "rule", "expert")
 """Agents against which a shipped player is measured."""
 
 SEED = 1_000_003

@@ -63,6 +63,10 @@ RATIOS = {
         "batch, observed: auction_pitch",
         "OpenSpiel euchre, tensor",
     ),
+    "observed batch / OpenSpiel euchre with observations, dealt beforehand": (
+        "batch, observed: auction_pitch",
+        "OpenSpiel euchre, tensor, dealt beforehand",
+    ),
     "observed batch / PufferLib tripletriad": ("batch, observed: auction_pitch", "PufferLib tripletriad"),
     "env() / PettingZoo texas_holdem env()": ("env()", "PettingZoo texas_holdem env()"),
     "env() / empty env()": ("env()", "empty env()"),
@@ -162,6 +166,7 @@ def rows() -> list[Row]:
         made += [
             Row(f"OpenSpiel {game}", _open_spiel(game, False)),
             Row(f"OpenSpiel {game}, tensor", _open_spiel(game, True)),
+            Row(f"OpenSpiel {game}, tensor, dealt beforehand", _open_spiel(game, True, deals=False)),
         ]
     return [
         *made,
@@ -443,16 +448,16 @@ def _first_lead(seed: int) -> NDArray[np.void]:
 # Other people's
 
 
-def _open_spiel(name: str, with_tensor: bool) -> Callable[[], Callable[[], int]]:
-    """Plays a game of OpenSpiel from Python.
+def _open_spiel(name: str, with_tensor: bool, deals: bool = True) -> Callable[[], Callable[[], int]]:
+    """Plays a game of OpenSpiel from Python; a decision is a player's.
 
-    Deals are drawn beforehand and cloned, so that OpenSpiel is not charged for dealing card by card; we are.
+    It deals card by card, as a batch of ours deals too. With ``deals`` false, deals drawn beforehand are cloned.
     """
 
     def make() -> Callable[[], int]:
         pyspiel = _require("pyspiel", "open_spiel")
         game, rng = pyspiel.load_game(name), random.Random(0)
-        dealt = [_dealt(game, rng) for _ in range(64)]
+        dealt = [_dealt(game, rng) for _ in range(0 if deals else 64)]
         look = None
         if with_tensor:
             observation = _require("open_spiel.python.observation", "open_spiel")
@@ -462,7 +467,8 @@ def _open_spiel(name: str, with_tensor: bool) -> Callable[[], Callable[[], int]]
             look = observation.make_observation(game, kind)
 
         def play() -> int:
-            state, decisions = dealt[rng.getrandbits(6)].clone(), 0
+            state = _dealt(game, rng) if deals else dealt[rng.getrandbits(6)].clone()
+            decisions = 0
             while not state.is_terminal():
                 if look is not None:
                     look.set_from(state, state.current_player())

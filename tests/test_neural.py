@@ -145,5 +145,5 @@ def test_a_run_is_shipped_with_its_recipe_and_strength(tmp_path):
     tensors, told = read_checkpoint(path)
     assert {array.dtype for array in tensors.values()} == {np.dtype(np.float16)}
     assert told["config"] == {"width": 16}
-        assert set(told["strength"]) == {"random", "greedy", "rule", "expert"}
+    assert set(told["strength"]) == {"random", "greedy", "rule", "expert"}
     assert checkpoint_agent(rules, str(path)).rules == rules

@@ -50,6 +50,9 @@ MOST_AT_ONCE = 256
 UNLIKELY = 7.0
 """Log-weight by which a world may be less likely than others before it is given up."""
 
+TEMPER = 0.3
+"""Power of a network's likelihoods as weights: at 1 a handful of hundreds of worlds would decide alone."""
+
 FLOOR = 0.01
 """Least probability that a network's action counts with: others may not play as it does."""
 
@@ -440,8 +443,8 @@ class CheatAgent:
 class SearchAgent:
     """A network's player that looks at worlds before it plays a card.
 
-    A world counts by the network's own likelihood of what the other seats called and played; an action's worth is its
-    mean value plus ``trust`` times the logarithm of the network's probability. The network calls, names and discards.
+    A world counts by the network's own likelihood, tempered, of what the other seats called and played; an action's
+    worth is its mean value plus ``trust`` times the logarithm of the network's probability. The network calls, names and discards.
 
     Args:
         rules: what it plays.
@@ -487,10 +490,10 @@ class SearchAgent:
         return self._network.act(views, np.random.default_rng(0))
 
     def log_likelihood(self, views: NDArray[np.void], worlds: NDArray[np.void]) -> NDArray[np.float64]:
-        """Returns the log-likelihood (N, W), under the network, of what the other seats of each world did so far."""
+        """Returns ``TEMPER`` times the log-likelihood (N, W), under the network, of what the other seats did so far."""
         each = zip(worlds, views.reshape(-1, 1), strict=True)
-        rules, network = self._table.rules, self._network
-        return np.stack([weigh_worlds(some, view, rules, network, FLOOR, UNLIKELY) for some, view in each])
+        rules, network, give_up = self._table.rules, self._network, UNLIKELY / TEMPER
+        return TEMPER * np.stack([weigh_worlds(some, view, rules, network, FLOOR, give_up) for some, view in each])
 
 
 # Names
@@ -563,7 +566,7 @@ def search_agent(rules: Rules, argument: str | None) -> SearchAgent:
     depth = whole("search", "depth", options.get("depth", "1"), 1)
     infers = one_of("search", "infer", options.get("infer", "net"), ("none", "net")) == "net"
     try:
-        trust = float(options.get("trust", "0.3"))
+        trust = float(options.get("trust", "0.1"))
     except ValueError:
         raise ValueError(f"search: trust={options['trust']!r:.40} is no number") from None
     network = network_of(rules, options.get("net", "best").removeprefix("checkpoint:"))

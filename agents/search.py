@@ -444,7 +444,8 @@ class SearchAgent:
     """A network's player that looks at worlds before it plays a card.
 
     A world counts by the network's own likelihood, tempered, of what the other seats called and played; an action's
-    worth is its mean value plus ``trust`` times the logarithm of the network's probability. The network calls, names and discards.
+    worth is its mean value plus ``trust`` times the logarithm of the network's probability. The network calls, names
+    and discards.
 
     Args:
         rules: what it plays.

@@ -170,7 +170,7 @@ def test_worlds_in_which_others_did_what_the_network_would_not_count_less():
     weights = agent.log_likelihood(view, worlds[None])[0]
     assert (weights <= 0).all()
     kept = weights[np.isfinite(weights)]
-    assert 0 < len(kept) < 64
+    assert len(kept) > 1
     assert kept.std() > 0.1
 
 

@@ -94,24 +94,6 @@ Columns: own minus other points before any set; points of the deal, own minus ot
 OPEN_AT, STUCK_AT, OVER_PARTNER_AT, OVER_OPPONENT_AT = -0.55, 0.0, 0.9, -0.10
 """A bid must be worth more than this: when nobody has bid, to the dealer then, against a partner, an opponent."""
 
-PLAY_WEIGHTS = {
-    "feed_boss": 8.0,  # what is lost with a boss given to the partner's trick
-    "spend": 1.0,  # what is lost with a trump of little worth that takes a trick
-    "spend_rank": 0.35,  # and with each rank of it
-    "hold": 1.0,  # exponent of the chance that a card holds the trick
-    "to_come": 1.75,  # expected from each seat still to play
-    "take": 0.9,  # share of a card's own worth that counts when it takes a trick
-    "risk": 1.2,  # and when it is beaten
-    "give": 1.3,  # and when it goes to a trick that it does not win
-    "give_trump": 3.0,  # what is lost with a trump given away
-    "give_rank": 0.15,  # and with each rank of a plain card
-}
-"""How ``rule`` weighs the cards that it may follow with, in game values; ``expert`` has weights of its own."""
-
-FEED_BOSS, SPEND, SPEND_RANK, HOLD, TO_COME, TAKE, RISK, GIVE, GIVE_TRUMP, GIVE_RANK = range(len(PLAY_WEIGHTS))
-RULE_PLAY = np.array(list(PLAY_WEIGHTS.values()))
-"""The same for kernels, in their order."""
-
 WORTHLESS = 5
 """A trump of less worth than this is spent for its strength alone."""
 
@@ -555,41 +537,50 @@ def chance_to_hold(v, card, unseen, num_unseen, r, n):
 
 
 @kernel
-def feed_score(v, card, unseen, r, n, w):
+def feed_score(v, card, unseen, r, n):
     """Returns how good a card is to give to a trick that is the partner's for sure."""
-    value = worth(v, card, v.trump, unseen, r, n)
+    t = v.trump
+    value = worth(v, card, t, unseen, r, n)
     score = value
     near_end = num_to_come(v, r) == 0 and v.trick >= r.num_tricks - 2
-    if is_boss(card, v.trump, unseen, n) and not near_end:
-        score -= w[FEED_BOSS]
-    if r.suit_of[v.trump, card] == v.trump and value < WORTHLESS:
+    if is_boss(card, t, unseen, n) and not near_end:
+        score -= 8
+    if r.suit_of[t, card] == t and value < WORTHLESS:
         score -= 3 + 0.3 * RANK_OF[card]
     return score
 
 
 @kernel
-def win_score(v, card, table, unseen, num_unseen, r, n, w):
-    """Returns how good a card is that would be winning a trick of worth ``table``."""
-    value = worth(v, card, v.trump, unseen, r, n)
-    is_trump = r.suit_of[v.trump, card] == v.trump
+def win_score(v, card, table, unseen, num_unseen, r, n):
+    """Returns how good a card is that would be winning a trick of game value ``table``."""
+    t = v.trump
+    value = worth(v, card, t, unseen, r, n)
+    is_trump = r.suit_of[t, card] == t
+    cheap = is_trump and value < WORTHLESS
     to_come = num_to_come(v, r)
-    p = chance_to_hold(v, card, unseen, num_unseen, r, n) ** w[HOLD] if to_come else 1.0
-    score = p * (table + w[TO_COME] * to_come + w[TAKE] * value) - (1 - p) * w[RISK] * value
-    if is_trump and value < WORTHLESS:
-        score -= w[SPEND] + w[SPEND_RANK] * p * RANK_OF[card]
-    if not to_come and not is_trump and is_boss(card, v.trump, unseen, n):
-        score -= 1
+    if to_come == 0:
+        score = table + 0.9 * value
+        if cheap:
+            score -= 1 + 0.35 * RANK_OF[card]
+        if not is_trump and is_boss(card, t, unseen, n):
+            score -= 1
+        return score
+    p = chance_to_hold(v, card, unseen, num_unseen, r, n)
+    score = p * (table + 1.75 * to_come + 0.9 * value) - (1 - p) * 1.2 * value
+    if cheap:
+        score -= 1 + 0.35 * p * RANK_OF[card]
     return score
 
 
 @kernel
-def give_score(v, card, unseen, r, n, w):
+def lose_score(v, card, unseen, r, n):
     """Returns how good a card is to give to a trick that it does not win."""
-    score = -w[GIVE] * worth(v, card, v.trump, unseen, r, n)
-    if r.suit_of[v.trump, card] == v.trump:
-        return score - w[GIVE_TRUMP] - 0.3 * RANK_OF[card]
-    score -= w[GIVE_RANK] * RANK_OF[card]
-    return score - 3 if is_boss(card, v.trump, unseen, n) else score
+    t = v.trump
+    score = -1.3 * worth(v, card, t, unseen, r, n)
+    if r.suit_of[t, card] == t:
+        return score - 3 - 0.3 * RANK_OF[card]
+    score -= 0.15 * RANK_OF[card]
+    return score - 3 if is_boss(card, t, unseen, n) else score
 
 
 @kernel
@@ -602,39 +593,36 @@ def table_worth(v, unseen, r, n):
 
 
 @kernel
-def follow_card(v, r, n, w):
-    """Returns a card to play to a lead, or blind.
-
-    w  weights, as ``PLAY_WEIGHTS`` orders them
-    """
+def follow_card(v, r, n):
+    """Returns a card to play to a lead, or blind."""
     unseen, num_unseen = unseen_cards(v, r, n)
     partners = v.best_seat % r.sides == 0
     safe = partners and is_safe(v, unseen, r, n)
     table = table_worth(v, unseen, r, n)
     power = r.power[v.trump, v.led]
-    best = best_given = NO_CARD
+    best = best_loser = NO_CARD
     best_score = best_loss = LEAST
     cards = v.legal_cards
     while cards:
         card = first_card(cards)
         cards &= cards - 1
         if safe:
-            score = feed_score(v, card, unseen, r, n, w)
+            score = feed_score(v, card, unseen, r, n)
         elif power[card] > power[v.best]:
-            score = win_score(v, card, table, unseen, num_unseen, r, n, w)
+            score = win_score(v, card, table, unseen, num_unseen, r, n)
         else:
-            loss = give_score(v, card, unseen, r, n, w)
-            if is_better(loss, card, best_loss, best_given):
-                best_given = card
+            loss = lose_score(v, card, unseen, r, n)
+            if is_better(loss, card, best_loss, best_loser):
+                best_loser = card
                 best_loss = loss
             continue
         if is_better(score, card, best_score, best):
             best = card
             best_score = score
-    if best_given != NO_CARD and (best == NO_CARD or partners or best_loss > best_score):
+    if best_loser != NO_CARD and (best == NO_CARD or partners or best_loss > best_score):
         if v.legal_calls & BLIND_CALL and best_loss < -BLIND_COST and not partners:
             return BLIND
-        return best_given
+        return best_loser
     return best
 
 
@@ -691,7 +679,7 @@ def rule_play(v, r, n):
         return BLIND
     if v.high_bid == 0 and v.pitcher % r.sides == 0 and v.trump != NO_SUIT:
         return duck(v, r)
-    return lead_card(v, r, n) if v.led == NO_SUIT else follow_card(v, r, n, RULE_PLAY)
+    return lead_card(v, r, n) if v.led == NO_SUIT else follow_card(v, r, n)
 
 
 @kernel

@@ -74,7 +74,7 @@ def write_checkpoint(path: Path, tensors: Mapping[str, NDArray[Any]], about: Map
 
 
 def read_checkpoint(path: Path | str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Reads a checkpoint.
+    """Reads a checkpoint: a file, or the one in a run folder.
 
     Returns:
         Arrays by name, and what the file says about them.
@@ -84,6 +84,8 @@ def read_checkpoint(path: Path | str) -> tuple[dict[str, NDArray[Any]], dict[str
             version.
     """
     path = Path(path)
+    if path.is_dir():
+        path /= "checkpoint.safetensors"
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -256,11 +258,8 @@ def checkpoint_agent(rules: Rules, argument: str | None) -> NeuralAgent:
     """
     if not argument:
         raise ValueError("checkpoint needs a path, as in checkpoint:runs/quickstart/checkpoint.safetensors")
-    text = argument.removesuffix("?draw")
-    path = Path(text)
-    if path.is_dir():
-        path /= "checkpoint.safetensors"
-    return load_agent(path, rules, draws=text != argument)
+    path = argument.removesuffix("?draw")
+    return load_agent(path, rules, draws=path != argument)
 
 
 def best_agent(rules: Rules, argument: str | None) -> NeuralAgent:

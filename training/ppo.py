@@ -237,7 +237,7 @@ class Networks:
         Raises:
             CheckpointError: if it does not load, or has networks of another shape.
         """
-        tensors, _ = read_checkpoint(path / "checkpoint.safetensors" if path.is_dir() else path)
+        tensors, _ = read_checkpoint(path)
         for name, network in (("actor", self.actor), ("critic", self.critic)):
             first = len(f"{name}.")
             theirs = {key[first:]: torch.from_numpy(a) for key, a in tensors.items() if key.startswith(f"{name}.")}

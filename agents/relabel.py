@@ -107,6 +107,14 @@ def relabel_calls(calls: int, order: Any) -> Any:
 
 
 @kernel
+def relabel_action(action: int, order: Any) -> Any:
+    """Returns the relabelled action of an action."""
+    if action < LOW_JOKER:
+        return relabel_card(action, order)
+    return NAME_C + order[action - NAME_C] if NAME_C <= action < NAME_NT else action
+
+
+@kernel
 def original_action(action: int, order: Any) -> Any:
     """Returns the action that a network means by one of its relabelled actions."""
     for suit in range(4):
@@ -182,6 +190,13 @@ def encode_relabelled(
         encode_one(views[i], rules[0], layout[0], kind, sees_scores, orders[i], scratch, obs[i])
         legal[i, 0] = scratch[0].legal_cards
         legal[i, 1] = scratch[0].legal_calls
+
+
+@kernel
+def relabel_actions(actions: Any, orders: Any) -> None:
+    """Relabels N actions; modifies ``actions`` (N,)."""
+    for i in range(len(actions)):
+        actions[i] = relabel_action(actions[i], orders[i])
 
 
 @kernel

@@ -14,11 +14,13 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from agents.neural import CheckpointError, read_checkpoint  # noqa: E402 - torch is optional
+from agents.relabel import original_action  # noqa: E402
 from pitch_env import VARIANTS, make_agent  # noqa: E402
+from pitch_env.actions import NUM_ACTIONS, actions_in  # noqa: E402
 from pitch_env.engine.state import OVER  # noqa: E402
 from training.config import ConfigError  # noqa: E402
+from training.duplicate import IllegalChoiceError  # noqa: E402
 from training.ppo import (  # noqa: E402
-    Batch,
     Config,
     Networks,
     Profile,
@@ -29,6 +31,7 @@ from training.ppo import (  # noqa: E402
     load_config,
     log_policy_of,
     rollout,
+    teaching_at,
     train,
     update,
 )  # fmt: skip
@@ -88,6 +91,8 @@ def stopped_after(iterations):
         ("frames = ", r"is not TOML"),
         ('opponents = ["nobody"]', r"opponents: no agent 'nobody'"),
         ('league = ["nobody"]', r"league: no agent 'nobody'"),
+        ('teacher = "nobody"', r"teacher: no agent 'nobody'"),
+        ('teacher = "cheat"', r"teacher: 'cheat' must be shown hidden cards"),
         ("league_share = 0.5\nleague_size = 0", r"league_size=0: it is empty"),
     ],
 )
@@ -190,6 +195,53 @@ def test_policies_are_masked_and_their_divergence_is_right_by_hand():
     assert divergence(log_policy, other).item() == pytest.approx(0.5 * np.log(1.5) + 0.5 * np.log(0.75))
 
 
+def policy_of(networks, here, rows):
+    """Returns the log-probabilities of every row's actions."""
+    full, masks = (torch.from_numpy(array[: rows.num]) for array in (rows.full, rows.masks))
+    return log_policy_of(networks.actor(full[:, : here.size].float()), masks).detach().numpy()
+
+
+class Lowest:
+    """Chooses the lowest legal action, or one that is not legal, and notes what it chose."""
+
+    def __init__(self, is_legal=True):
+        self.is_legal, self.chosen = is_legal, []
+
+    def act(self, views, rng):
+        legal = [actions_in(view["legal_cards"], view["legal_calls"]) for view in views]
+        actions = [each[0] if self.is_legal else min(set(range(NUM_ACTIONS)) - set(each)) for each in legal]
+        self.chosen += actions
+        return np.array(actions)
+
+
+@pytest.mark.parametrize("name", ["auction_pitch", "ten_point_54", "fish"])
+def test_a_teacher_is_asked_at_every_row_and_its_choices_are_relabelled(name):
+    config = Config(rules=name, deals=40, width=16, bf16=False, teacher="rule")
+    here = Setting(config, {name: VARIANTS[name]}, Ranks(0, 1, torch.device("cpu")))
+    networks, rows, teacher = Networks(here), Rows(here), Lowest()
+    rollout(networks.actor, here, rows, 0, Profile(), teacher=[teacher])
+    taught = zip(rows.taught[: rows.num].tolist(), rows.orders[: rows.num], strict=True)
+    assert [original_action(action, order) for action, order in taught] == teacher.chosen
+    with pytest.raises(IllegalChoiceError, match=r"the teacher chose action \d+, which is not legal"):
+        rollout(networks.actor, here, rows, 0, Profile(), teacher=[Lowest(is_legal=False)])
+
+
+def test_an_update_draws_the_policy_to_its_teacher_less_and_less():
+    here = setting(teacher="rule", teaching=2.0, taught_share=0.5)
+    assert [teaching_at(here.config, done) for done in (0.0, 0.25, 0.5, 1.0)] == [2.0, 1.0, 0.0, 0.0]
+    changes = []
+    for done in (0.0, 0.25, 0.5):
+        networks, rows, profile = Networks(here), Rows(here), Profile()
+        rollout(networks.actor, here, rows, 0, profile, teacher=[Lowest()])
+        taught = np.arange(rows.num), rows.taught[: rows.num]
+        before = policy_of(networks, here, rows)[taught].mean()
+        rows.rewards[:] = 0  # nothing but the teacher to learn from
+        update(networks, here, rows, 0, done, profile)
+        changes.append(policy_of(networks, here, rows)[taught].mean() - before)
+    assert changes[0] > changes[1] > 0.01
+    assert abs(changes[2]) < 0.01
+
+
 def test_an_update_makes_well_paid_actions_likelier():
     here = setting(entropy=0.0, final_entropy=0.0)
     networks, rows, profile = Networks(here), Rows(here), Profile()
@@ -199,10 +251,8 @@ def test_an_update_makes_well_paid_actions_likelier():
     assert log["kl"] > 0
     before = rows.log_probs[: rows.num].copy()
     with torch.inference_mode():
-        batch = Batch(*(torch.from_numpy(a[: rows.num]) for a in (rows.full, rows.masks, rows.actions, before,
-                                                                   rows.advantages, rows.returns)))  # fmt: skip
-        policy = log_policy_of(networks.actor(batch.full[:, : here.size].float()), batch.masks)
-    change = policy.gather(1, batch.actions[:, None]).squeeze(1).numpy() - before
+        policy = policy_of(networks, here, rows)
+    change = policy[np.arange(rows.num), rows.actions[: rows.num]] - before
     paid = rows.advantages[: rows.num]
     assert np.corrcoef(change, paid)[0, 1] > 0.1
 
@@ -226,9 +276,9 @@ def test_values_in_units_of_returns_stay_the_same_when_the_units_change():
     assert 0 < networks.scale.mean - returns.mean() < 1
 
 
-def test_two_heads_and_the_scale_of_values_survive_a_resume_and_start_another_run(tmp_path):
+def test_two_heads_the_scale_of_values_and_a_teacher_survive_a_resume_and_start_another_run(tmp_path):
     path = tmp_path / "small.toml"
-    text = SMALL + "heads = true\nnormalise_values = true\n"
+    text = SMALL + "heads = true\nnormalise_values = true\nteacher = 'rule'\ntaught_share = 0.7\n"
     path.write_text(text)
     train(path, run=tmp_path / "whole")
     stopped = tmp_path / "stopped"

@@ -34,6 +34,7 @@ from torch import Tensor, nn
 from torch.utils.tensorboard import SummaryWriter
 
 from agents.neural import CheckpointError, NeuralAgent, read_checkpoint, write_checkpoint
+from agents.relabel import relabel_actions
 from agents.sampling import sample
 from pitch_env.actions import NUM_ACTIONS
 from pitch_env.agent import Agent, make_agent
@@ -91,6 +92,13 @@ class Config(BaseModel):
     """Decisions between two past selves."""
     lone_share: Fraction = 0.5
     """Share of these deals in which the learner has one seat only and the member is its partner too."""
+    teacher: str = ""
+    """Agent whose choices the policy is drawn to at first, at every decision that it meets itself (kickstarting,
+    Schmitt et al. 2018)."""
+    teaching: NonNegative = 1.0
+    """Weight of the policy's cross-entropy with the teacher's choice at the start."""
+    taught_share: Fraction = 0.25
+    """Share of the run after which that weight is zero; linear until then."""
     learning_rate: NonNegative = 1e-3
     """Adam's step size at the start."""
     final_learning_rate: NonNegative = 1e-4
@@ -254,8 +262,9 @@ class Rows:
     """The decisions of one rollout, in arrays that are used again by the next and grow when they must.
 
     full (R, G) uint8 full states, whose first F numbers are the observation; masks (R, A) uint8; legal (R, 2) int64
-    sets of legal cards and calls; orders (R, 4) int8 labels of suits; seats (R,) int8; actions (R,) int64, suits
-    relabelled; log_probs, rewards, values, advantages, returns (R,) float32; next_row (R,) int64.
+    sets of legal cards and calls; orders (R, 4) int8 labels of suits; seats (R,) int8; actions (R,) int64 and those of
+    the teacher, taught (R,) int64, suits relabelled; log_probs, rewards, values, advantages, returns (R,) float32;
+    next_row (R,) int64.
     """
 
     NOT_OF_ROWS = ("states", "active", "mine", "last_row", "views", "whole", "other_views", "waiting")
@@ -270,6 +279,7 @@ class Rows:
         self.orders = np.zeros((room, 4), np.int8)
         self.seats = np.zeros(room, np.int8)
         self.actions = np.zeros(room, np.int64)
+        self.taught = np.zeros(room, np.int64)
         self.log_probs = np.zeros(room, np.float32)
         self.rewards = np.zeros(room, np.float32)
         self.values = np.zeros(room, np.float32)
@@ -277,14 +287,15 @@ class Rows:
         self.returns = np.zeros(room, np.float32)
         self.next_row = np.zeros(room, np.int64)
         # Of the deals: states, which of a block's go on, which seats are the learner's, each seat's last row. Scratch:
-        # a view and its relabelled copy, a full state; views of the other seats and the numbers of their deals.
+        # a view and its relabelled copy, a full state; views for other agents and the numbers of their deals.
         self.states = np.zeros(num_deals, STATE)
         self.active = np.zeros(num_deals, np.int64)
         self.mine = np.ones((num_deals, 8), np.bool_)
         self.last_row = np.zeros((num_deals, 8), np.int64)
         self.views = np.zeros(2, VIEW)
         self.whole = np.zeros(setting.blocks[0].layout.state_size, np.uint8)
-        self.other_views = np.zeros(num_deals if setting.config.league_share > 0 else 0, VIEW)
+        asks_others = setting.config.league_share > 0 or setting.config.teacher
+        self.other_views = np.zeros(num_deals if asks_others else 0, VIEW)
         self.waiting = np.zeros(num_deals, np.int64)
 
     def reserve(self, room: int) -> None:
@@ -326,11 +337,18 @@ def inference_copy(network: nn.Module, setting: Setting) -> nn.Module:
 
 @torch.inference_mode()
 def rollout(
-    actor: nn.Module, setting: Setting, rows: Rows, iteration: int, profile: Profile, member: Sequence[Agent] = ()
+    actor: nn.Module,
+    setting: Setting,
+    rows: Rows,
+    iteration: int,
+    profile: Profile,
+    member: Sequence[Agent] = (),
+    teacher: Sequence[Agent] = (),
 ) -> None:
     """Plays N whole deals with the actor in all seats, but where a league's member sits; modifies ``rows``.
 
-    ``member`` has an agent for each block; without one the actor has all seats.
+    ``member`` has an agent for each block; without one the actor has all seats. So has ``teacher``, who is asked what
+    to do at every row; without one ``rows.taught`` means nothing.
     """
     config, ranks = setting.config, setting.ranks
     rows.num = 0
@@ -355,6 +373,10 @@ def rollout(
         with profile.phase("rollout: engine"):
             for block, num_active, place in zip(setting.blocks, going, places, strict=True):
                 observe_block(block, setting, rows, num_active, place)
+        if teacher:
+            with profile.phase("rollout: teacher"):
+                for block, num_active, place, agent in zip(setting.blocks, going, places, teacher, strict=True):
+                    ask_teacher(block, num_active, place, rows, agent, rng)
         with profile.phase("rollout: network"):
             logits = policy(inputs(rows, first, end, setting.size, setting)).float().cpu().numpy()
         with profile.phase("rollout: engine"):
@@ -389,6 +411,22 @@ def observe_block(block: Block, setting: Setting, rows: Rows, num_active: int, f
         rows.active[mine], num_active, rows.views, setting.spans, rows.whole, first, rows.full, rows.masks, rows.legal,
         rows.orders, rows.seats, rows.last_row[mine], rows.next_row, rows.rewards,
     )  # fmt: skip
+
+
+def ask_teacher(block: Block, num_active: int, first: int, rows: Rows, teacher: Agent, rng: Any) -> None:
+    """Notes what a teacher would do at a block's rows, from ``first`` on.
+
+    Raises:
+        IllegalChoiceError: if it is not legal.
+    """
+    deals, mine = block.deals, slice(first, first + num_active)
+    views = rows.other_views[:num_active]
+    selfplay.look_active(rows.states[deals], block.tables, rows.active[deals], num_active, views)
+    rows.taught[mine] = teacher.act(views, rng)
+    relabel_actions(rows.taught[mine], rows.orders[mine])
+    wrong = np.flatnonzero(rows.masks[np.arange(first, first + num_active), rows.taught[mine]] == 0)
+    if len(wrong):
+        raise IllegalChoiceError(f"the teacher chose action {rows.taught[first + wrong[0]]}, which is not legal")
 
 
 def play_others(block: Block, num_active: int, setting: Setting, rows: Rows, agent: Agent, rng: Any) -> int:
@@ -449,6 +487,7 @@ class Batch:
     log_probs: Tensor
     advantages: Tensor
     returns: Tensor
+    taught: Tensor
 
 
 LOGGED = ("policy", "value", "entropy", "kl", "clipped")
@@ -466,8 +505,13 @@ def divergence(log_policy: Tensor, log_other: Tensor) -> Tensor:
     return (log_policy.exp() * (log_policy - log_other)).sum(dim=1).mean()
 
 
-def losses(networks: Networks, setting: Setting, batch: Batch, entropy_weight: float) -> tuple[Tensor, Tensor]:
-    """Returns the loss of a minibatch (PPO's clipped objective, entropy bonus, critic), and the terms ``LOGGED``."""
+def losses(
+    networks: Networks, setting: Setting, batch: Batch, entropy_weight: float, teaching: float
+) -> tuple[Tensor, Tensor]:
+    """Returns the loss of a minibatch (PPO's clipped objective, entropy bonus, critic), and the terms ``LOGGED``.
+
+    With ``teaching`` above zero the policy's cross-entropy with the teacher's choice is added, so weighted.
+    """
     config = setting.config
     with torch.autocast(setting.ranks.device.type, torch.bfloat16, enabled=config.bf16):
         logits = networks.actor(batch.full[:, : setting.size])
@@ -480,6 +524,8 @@ def losses(networks: Networks, setting: Setting, batch: Batch, entropy_weight: f
     policy_loss = -torch.minimum(ratio * batch.advantages, clipped * batch.advantages).mean()
     value_loss = (values.float().squeeze(1) - batch.returns).square().mean()
     loss = policy_loss - entropy_weight * entropy + config.value_weight * value_loss
+    if teaching > 0:
+        loss = loss - teaching * log_policy.gather(1, batch.taught[:, None]).mean()
     if config.magnet > 0:
         with torch.no_grad(), torch.autocast(setting.ranks.device.type, torch.bfloat16, enabled=config.bf16):
             pull = networks.magnet(batch.full[:, : setting.size])
@@ -497,6 +543,13 @@ def standardised(values: Tensor, ranks: Ranks) -> Tensor:
     return (values - mean) / ((sums[2] / sums[0] - mean.square()).clamp(min=0).sqrt() + 1e-8)
 
 
+def teaching_at(config: Config, done: float) -> float:
+    """Returns the weight of the teacher's choices when a share of the run is over; zero without a teacher."""
+    if not config.teacher or done >= config.taught_share:
+        return 0.0
+    return config.teaching * (1 - done / config.taught_share)
+
+
 def update(
     networks: Networks, setting: Setting, rows: Rows, iteration: int, done: float, profile: Profile
 ) -> dict[str, float]:
@@ -506,10 +559,11 @@ def update(
     """
     config, ranks = setting.config, setting.ranks
     entropy_weight = config.entropy + done * (config.final_entropy - config.entropy)
+    teaching = teaching_at(config, done)
     for group in networks.optimizer.param_groups:
         group["lr"] = config.learning_rate + done * (config.final_learning_rate - config.learning_rate)
     with profile.phase("update: batches"):
-        arrays = (rows.full, rows.masks, rows.actions, rows.log_probs, rows.advantages, rows.returns)
+        arrays = (rows.full, rows.masks, rows.actions, rows.log_probs, rows.advantages, rows.returns, rows.taught)
         data = Batch(*(torch.from_numpy(array[: rows.num]).to(ranks.device) for array in arrays))
         data.advantages = standardised(data.advantages, ranks)
         if config.normalise_values:
@@ -526,7 +580,7 @@ def update(
                 batch = Batch(*(tensor[index] for tensor in vars(data).values()))
                 batch.full = batch.full.to(torch.bfloat16 if config.bf16 else torch.float32)
             with profile.phase("update: network"):
-                loss, terms = losses(networks, setting, batch, entropy_weight)
+                loss, terms = losses(networks, setting, batch, entropy_weight, teaching)
                 networks.optimizer.zero_grad()
                 loss.backward()
                 ranks.average_gradients(networks.actor, networks.critic)
@@ -564,6 +618,9 @@ class Run:
         self.frames = 0
         self.seconds = 0.0
         self.curve: list[dict[str, Any]] = []
+        self.teacher: Sequence[Agent] = ()
+        if setting.config.teacher:
+            self.teacher = [make_agent(setting.config.teacher, block.rules) for block in setting.blocks]
         self.league: League[Sequence[Agent]] | None = None
         if setting.config.league_share > 0:
             fixed = {
@@ -573,16 +630,21 @@ class Run:
 
     def play(self, rows: Rows, timer: Profile) -> None:
         """Plays a rollout, some of it with a member of the league, the same in all processes; modifies ``rows``."""
-        if self.league is None:
-            rollout(self.networks.actor, self.setting, rows, self.iteration, timer)
-            return
-        config, past = self.setting.config, self.league.past
+        config, league = self.setting.config, self.league
+        teacher = self.teacher if teaching_at(config, self.frames / config.frames) > 0 else ()
+        name = self._draw(league) if league is not None else ""
+        member = league.members[name] if league is not None else ()
+        rollout(self.networks.actor, self.setting, rows, self.iteration, timer, member, teacher)
+        if league is not None:
+            self._note(league, name, rows)
+
+    def _draw(self, league: League[Sequence[Agent]]) -> str:
+        """Returns the name of the rollout's member of the league, after adding a past self if one is due."""
+        config, past = self.setting.config, league.past
         due = int(past[-1].removeprefix(PAST_SELF)) + config.league_every if past else 0
         if config.league_size > 0 and self.frames >= due:
-            self._add_past_self(self.league)
-        name = self.league.draw(np.random.default_rng([config.seed & MOST_BITS, self.iteration]))
-        rollout(self.networks.actor, self.setting, rows, self.iteration, timer, self.league.members[name])
-        self._note(self.league, name, rows)
+            self._add_past_self(league)
+        return league.draw(np.random.default_rng([config.seed & MOST_BITS, self.iteration]))
 
     def _note(self, league: League[Sequence[Agent]], name: str, rows: Rows) -> None:
         """Notes how the deals against a member of the league ended, in all processes."""
@@ -742,10 +804,13 @@ def check_config(config: Config, path: Path | str) -> dict[str, Rules]:
         ConfigError: if rules or agents are refused; the message names ``path``.
     """
     rules = named_rules(config.rules, path)
-    for key in ("opponents", "league"):
+    agents = {"opponents": config.opponents, "league": config.league}
+    if config.teacher:
+        agents["teacher"] = (config.teacher,)
+    for key, names in agents.items():
         try:
-            for name, one in product(getattr(config, key), rules.values()):
-                if not isinstance(make_agent(name, one), Agent) and key == "league":
+            for name, one in product(names, rules.values()):
+                if not isinstance(make_agent(name, one), Agent) and key != "opponents":
                     raise ValueError(f"{name!r} must be shown hidden cards, which training does not do")
         except ValueError as error:
             raise ConfigError(f"{path}: {key}: {error}") from None

@@ -97,6 +97,14 @@ def find_others(states: Any, rules: Any, active: Any, num_active: int, mine: Any
 
 
 @kernel
+def look_active(states: Any, rules: Any, active: Any, num_active: int, views: Any) -> None:
+    """Writes what the seat to act sees of each active deal; modifies ``views`` (N,)."""
+    for j in range(num_active):
+        s = states[active[j]]
+        look(s, rules[0], s.seat, views[j])
+
+
+@kernel
 def go_on(
     states: Any, rules: Any, active: Any, num_active: int, moved: Any, last_row: Any, scale: float, equity: Any,
     lowest: int, rewards: Any,

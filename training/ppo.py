@@ -97,8 +97,8 @@ class Config(BaseModel):
     Schmitt et al. 2018)."""
     teaching: NonNegative = 1.0
     """Weight of the policy's cross-entropy with the teacher's choice at the start."""
-    taught_share: Fraction = 0.25
-    """Share of the run after which that weight is zero; linear until then."""
+    taught_share: Fraction = 1.0
+    """Share of the run at whose end that weight is zero; linear until then."""
     learning_rate: NonNegative = 1e-3
     """Adam's step size at the start."""
     final_learning_rate: NonNegative = 1e-4

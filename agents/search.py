@@ -135,12 +135,11 @@ def num_left(s, r):
 
 
 @kernel
-def value_actions(worlds, j, rules, notes, space, scratch, v, found):
-    """Finds the value of every action in world *j*, as :func:`agents.solver.values_batch` counts it.
+def value_actions(s, r, n, space, scratch, v, found):
+    """Finds the value of every action in a state, as :func:`agents.solver.values_batch` counts it.
 
     Modifies ``found`` (A,), ``scratch`` (1,) STATE and ``v`` (1,) VIEW.
     """
-    r, s = rules[0], worlds[j]
     if (s.phase == PLAY or s.phase == WIDOW) and num_left(s, r) <= MOST_SOLVED:
         solve_root(s, r, space, POINTS, True, found)
         return
@@ -154,7 +153,7 @@ def value_actions(worlds, j, rules, notes, space, scratch, v, found):
             bits &= bits - 1
             scratch[0] = s
             apply(scratch[0], r, action)
-            play_out(scratch[0], r, notes[0], v)
+            play_out(scratch[0], r, n, v)
             found[action] = net_value(scratch[0], r, side)
 
 
@@ -196,7 +195,7 @@ def value_states(states, rules, notes, space, values):
     """Finds the value of every action in M states; modifies ``values`` (M, A) int64."""
     scratch, v = np.zeros(1, STATE), np.zeros(1, VIEW)
     for j in range(len(states)):
-        value_actions(states, j, rules, notes, space, scratch, v, values[j])
+        value_actions(states[j], rules[0], notes[0], space, scratch, v, values[j])
 
 
 @kernel

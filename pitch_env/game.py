@@ -34,6 +34,7 @@ from pitch_env.engine.state import (
 from pitch_env.engine.tables import compile_rules, pack_of
 from pitch_env.observation import VIEW, look_one
 from pitch_env.rules import ITEMS, MAX_SCORE, Rules, load_rules
+from pitch_env.seeds import generator
 
 TRUMP_NAMES = (*SUITS, "NT")
 """Name of each trump, by trump id."""
@@ -237,7 +238,7 @@ class Game:
         if extra:
             raise ValueError(f"{card_names(extra)}: given more often than the pack has it")
         rest = sorted(left.elements())
-        np.random.default_rng(self._seed & 0xFFFF_FFFF_FFFF_FFFF).shuffle(rest)
+        generator(self._seed).shuffle(rest)
         _clear(self._states)
         s: Any = self._states[0]
         s["seed"] = self._seed

@@ -19,6 +19,7 @@ from pitch_env.engine.tables import compile_rules
 from pitch_env.episode import ENDED, ILLEGAL, begin, check_seed, check_terms, go_on, penalty
 from pitch_env.observation import VIEW, layout_of, look, observe
 from pitch_env.rules import Rules, load_rules
+from pitch_env.seeds import generator
 
 Player = str | Agent | Mapping[Any, float]
 """An agent by name, an agent, or a mix of them: names or agents with weights, of which each episode draws one."""
@@ -98,7 +99,7 @@ class Seats:
         """Starts a new series of episodes at some tables."""
         self.seeds[rows] = [check_seed(seed) for seed in seeds]
         self.numbers[rows] = -1
-        self.rng = np.random.default_rng([seed & 0xFFFF_FFFF_FFFF_FFFF for seed in self.seeds[rows].tolist()])
+        self.rng = generator(*self.seeds[rows].tolist())
 
     def begin(self, rows: NDArray[np.intp], options: Mapping[str, Any] | None = None) -> None:
         """Deals the first deal of the next episode at some tables, and plays up to the caller's first turn.

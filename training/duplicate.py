@@ -24,6 +24,7 @@ from pitch_env.engine.step import apply, legal, skip_void, start
 from pitch_env.engine.tables import compile_rules
 from pitch_env.observation import VIEW, look
 from pitch_env.rules import ITEMS, Rules
+from pitch_env.seeds import generator
 from training.selfplay import net_points
 
 Player = Agent | ClairvoyantAgent
@@ -207,7 +208,7 @@ def play_block(
     tables, num_tables = compile_rules(rules), rules.sides
     text = json.dumps(rules.to_dict())
     agents = [_named(player, text, match) if isinstance(player, str) else player for player in players]
-    rng = np.random.default_rng([seed & 0xFFFF_FFFF_FFFF_FFFF, first])
+    rng = generator(seed, first)
     total = size * num_tables
     states, views, rows = np.zeros(total, STATE), np.zeros(total, VIEW), np.empty(total, np.int64)
     num_deals, fresh, points = np.ones(total, np.int64), np.ones(total, np.bool_), np.zeros(total)

@@ -19,6 +19,7 @@ from pitch_env.engine.state import MADE, STATE
 from pitch_env.engine.tables import compile_rules
 from pitch_env.observation import VIEW
 from pitch_env.rules import Rules, load_rules
+from pitch_env.seeds import generator
 from training.config import write_text
 from training.duplicate import EVERYBODY, IllegalChoiceError, apply_rows, find_movers, start_deals
 
@@ -107,7 +108,7 @@ def sample_outcomes(rules: Rules, agent: Agent, num_deals: int, seed: int) -> ND
     for block, first in enumerate(range(0, num_deals, 4096)):
         size = min(4096, num_deals - first)
         states, views, rows = np.zeros(size, STATE), np.zeros(size, VIEW), np.empty(size, np.int64)
-        rng = np.random.default_rng([seed & 0xFFFF_FFFF_FFFF_FFFF, block])
+        rng = generator(seed, block)
         start_deals(states, tables, seed, first, 1)
         while num := find_movers(states, tables, 1, EVERYBODY, rows, views):
             if apply_rows(states, tables, rows[:num], agent.act(views[:num], rng)) >= 0:

@@ -42,6 +42,7 @@ from pitch_env.engine.jit import mix
 from pitch_env.engine.state import STATE
 from pitch_env.observation import VIEW
 from pitch_env.rules import Rules
+from pitch_env.seeds import generator
 from training import selfplay
 from training.ceiling import bare_loop
 from training.config import ConfigError, Fraction, NonNegative, Positive, read_config, write_text
@@ -53,9 +54,6 @@ from training.league import League
 from training.network import ResidualMLP, actor_of, arrays_of
 from training.ranks import Ranks
 from training.variants import Block, blocks_of, columns_of, is_universal, mean_margin, named_rules, spans_of
-
-MOST_BITS = 0xFFFF_FFFF_FFFF_FFFF
-"""NumPy's generators want seeds that are not negative."""
 
 
 class Config(BaseModel):
@@ -352,7 +350,7 @@ def rollout(
     """
     config, ranks = setting.config, setting.ranks
     rows.num = 0
-    rng = np.random.default_rng([config.seed & MOST_BITS, iteration, ranks.rank, 1])
+    rng = generator(config.seed, iteration, ranks.rank, 1)
     with profile.phase("rollout: network"):
         policy = inference_copy(actor, setting)
     first_table = iteration * config.deals + ranks.rank * setting.deals
@@ -644,7 +642,7 @@ class Run:
         due = int(past[-1].removeprefix(PAST_SELF)) + config.league_every if past else 0
         if config.league_size > 0 and self.frames >= due:
             self._add_past_self(league)
-        return league.draw(np.random.default_rng([config.seed & MOST_BITS, self.iteration]))
+        return league.draw(generator(config.seed, self.iteration))
 
     def _note(self, league: League[Sequence[Agent]], name: str, rows: Rows) -> None:
         """Notes how the deals against a member of the league ended, in all processes."""

@@ -28,6 +28,7 @@ from agents.neural import MODELS, NeuralAgent
 from pitch_env.agent import Agent, ClairvoyantAgent, make_agent
 from pitch_env.engine.jit import sources_of
 from pitch_env.rules import Rules
+from pitch_env.seeds import generator
 from training.config import write_bytes, write_text
 from training.evaluate import Fixed, parallel_processes, play_match
 from training.report import write_report
@@ -324,7 +325,7 @@ def ratings_of(
         num_agents: K.
         seed: of the bootstrap.
     """
-    rng = np.random.default_rng(seed & 0xFFFF_FFFF_FFFF_FFFF)
+    rng = generator(seed)
     num_deals = shares.shape[1]
     drawn = (rng.integers(num_deals, size=num_deals) for _ in range(NUM_BOOTSTRAPS))
     means = np.stack([shares.mean(axis=1), *(shares[:, deals].mean(axis=1) for deals in drawn)])

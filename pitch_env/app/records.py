@@ -20,6 +20,7 @@ from pitch_env.episode import MAX_DEALS
 from pitch_env.game import Game, RecordError
 from pitch_env.observation import VIEW, mask_of
 from pitch_env.rules import Rules
+from pitch_env.seeds import generator
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -79,7 +80,7 @@ def record_games(
     deals = decisions = unfinished = 0
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
         for number in range(num_games):
-            rng = np.random.default_rng([seed & 0xFFFF_FFFF_FFFF_FFFF, number])
+            rng = generator(seed, number)
             game = Game(rules, int(rng.integers(2**63)))
             for deal in range(max_deals):
                 if deal:

@@ -25,6 +25,7 @@ from pitch_env.actions import NUM_ACTIONS
 from pitch_env.agent import Agent, make_agent
 from pitch_env.rules import Rules
 from pitch_env.seats import Player, Seats
+from pitch_env.seeds import generator
 from training.config import ConfigError, Fraction, NonNegative, Positive, read_config, rules_of, write_text
 from training.curves import draw_curves
 from training.evaluate import play_match
@@ -219,7 +220,7 @@ class SelfPlay(BaseCallback):
     def __init__(self, league: League[Agent], stand: Stand, config: Sb3Config, rules: Rules) -> None:
         super().__init__()
         self.league, self.stand, self.config, self.rules = league, stand, config, rules
-        self.rng = np.random.default_rng([config.seed, 1])
+        self.rng = generator(config.seed, 1)
         self.met = ""
         self.margins: list[float] = []
         self.due = config.snapshot_every

@@ -24,6 +24,7 @@ from pitch_env.engine.tables import compile_rules
 from pitch_env.game import TRUMP_NAMES, DealResult, Game
 from pitch_env.observation import VIEW
 from pitch_env.rules import Rules
+from pitch_env.seeds import generator
 
 HELP = """Type an action as it is listed (bid 3, TH, pass, …), or
   hint   what the advising agent would do
@@ -79,8 +80,8 @@ class TerminalGame:
         self._seat = seat
         self._agents = agents
         self._adviser = adviser
-        self._rng = np.random.default_rng(seed)
-        self._advice_rng = np.random.default_rng([seed, 1])
+        self._rng = generator(seed)
+        self._advice_rng = generator(seed, 1)
         self._read = read
         self._write = write
 

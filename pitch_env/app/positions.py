@@ -17,6 +17,7 @@ from pitch_env.actions import ACTION_NAMES, action_name
 from pitch_env.agent import Agent, make_agent
 from pitch_env.game import Game
 from pitch_env.observation import VIEW
+from pitch_env.seeds import generator
 
 POSITIONS = Path(agents.__file__).parent / "positions.toml"
 """The file that comes with the agents."""
@@ -122,7 +123,7 @@ def score(agent: str, positions: list[Position], seed: int = 0) -> dict[str, Any
     """
     if not positions:
         raise PositionError("there are no positions to score an agent on")
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     failures = []
     for rules in dict.fromkeys(position.rules for position in positions):
         player = _player(agent, rules)

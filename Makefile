@@ -19,7 +19,7 @@ $(STAMP): pyproject.toml constraints.txt
 
 install: $(STAMP)  ## Create .venv and install the project, its extras and the pinned versions
 
-train: $(STAMP)  ## Train on Auction Pitch for about five minutes and show the strength
+train: $(STAMP)  ## Train on Auction Pitch for about four minutes and show the strength
 	$(BIN)/pitch train configs/quickstart.toml $(ARGS)
 
 # The rulebook tests run twice: compiled, and as the plain Python that Numba compiles.

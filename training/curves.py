@@ -57,7 +57,7 @@ def draw_curves(folders: Sequence[Path], out: Path) -> None:
         for place, key in ((axes[1, 0], "entropy"), (axes[1, 1], "made")):
             told = [point for point in curve if key in point]
             place.plot([p["frames"] / 1e6 for p in told], [p[key] for p in told], "o-", ms=3, color=colour)
-        _draw_bids(axes[2, 0], curve, number)
+        _draw_bids(axes[2, 0], curve)
     opponents = sorted({run["opponent"] for run in runs.values() if "opponent" in run})
     strength = f"points a deal over {', '.join(opponents) or 'the opponent'}"
     for place, title, x in (
@@ -85,12 +85,13 @@ def _draw_strength(axes: Any, x: list[float], curve: list[dict[str, Any]], name:
     axes.fill_between(x, low, high, color=colour, alpha=0.2, lw=0)
 
 
-def _draw_bids(axes: Any, curve: list[dict[str, Any]], number: int) -> None:
-    """Draws a line for each bid; further runs' lines are dashed."""
+def _draw_bids(axes: Any, curve: list[dict[str, Any]]) -> None:
+    """Draws a line for each bid; the lines of runs after the first that tells its bids are dashed."""
+    is_first = not axes.lines
     told = [point for point in curve if "bids" in point]
     bids = sorted({bid for point in told for bid in point["bids"]}, key=lambda bid: (len(bid), bid))
     for k, bid in enumerate(bids):
-        style = {"color": f"C{k}", "ls": "-" if number == 0 else "--", "label": bid if number == 0 else None}
+        style = {"color": f"C{k}", "ls": "-" if is_first else "--", "label": bid if is_first else None}
         axes.plot([p["frames"] / 1e6 for p in told], [p["bids"].get(bid, 0.0) for p in told], **style)
 
 

@@ -29,13 +29,21 @@ def lay_deck(v, r, lists, sizes, g, s):
         dealt, num_later[seat] = split_hand(v, r, lists, sizes, seat, widow, later[seat], g)
         for k in range(r.hand_size):
             s.deck[place * r.hand_size + k] = dealt[k]
+    lay_table(v, r, lists, widow, s)
+    lay_stock(v, r, lists, sizes, later, num_later, widow, s)
+
+
+@kernel
+def lay_table(v, r, lists, widow, s):
+    """Lays what is dealt to the table: each seat's face-down pile, the widow, the turn-up (2.1); modifies ``s``."""
+    for place in range(r.players):
+        seat = (s.dealer + 1 + place) % r.players
         for k in range(r.face_down_size):
             s.deck[r.first_face_down + place * r.face_down_size + k] = lists[PILE + seat, k]
     for k in range(r.widow_size):
         s.deck[r.first_widow + k] = widow[k]
     if r.turn_up:
         s.deck[r.first_widow + r.widow_size] = v.turn_up
-    lay_stock(v, r, lists, sizes, later, num_later, widow, s)
 
 
 @kernel
@@ -244,12 +252,7 @@ def lay_stocks(v, r, p, lists, came, sizes, g, s):
     for place in range(r.players):
         seat = (s.dealer + 1 + place) % r.players
         lay_hand(v, r, lists, sizes, seat, kept[seat], num_kept[seat], widow, g, s)
-        for k in range(r.face_down_size):
-            s.deck[r.first_face_down + place * r.face_down_size + k] = lists[PILE + seat, k]
-    for k in range(r.widow_size):
-        s.deck[r.first_widow + k] = widow[k]
-    if r.turn_up:
-        s.deck[r.first_widow + r.widow_size] = v.turn_up
+    lay_table(v, r, lists, widow, s)
     at = r.first_stock
     for stage in range(num_stages):
         for k in range(num[stage]):

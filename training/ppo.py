@@ -420,11 +420,12 @@ def ask_teacher(block: Block, num_active: int, first: int, rows: Rows, teacher: 
     deals, mine = block.deals, slice(first, first + num_active)
     views = rows.other_views[:num_active]
     selfplay.look_active(rows.states[deals], block.tables, rows.active[deals], num_active, views)
-    rows.taught[mine] = teacher.act(views, rng)
+    chosen = np.asarray(teacher.act(views, rng), np.int64)
+    rows.taught[mine] = chosen
     relabel_actions(rows.taught[mine], rows.orders[mine])
     wrong = np.flatnonzero(rows.masks[np.arange(first, first + num_active), rows.taught[mine]] == 0)
     if len(wrong):
-        raise IllegalChoiceError(f"the teacher chose action {rows.taught[first + wrong[0]]}, which is not legal")
+        raise IllegalChoiceError(f"the teacher chose action {chosen[wrong[0]]}, which is not legal")
 
 
 def play_others(block: Block, num_active: int, setting: Setting, rows: Rows, agent: Agent, rng: Any) -> int:
@@ -802,9 +803,8 @@ def check_config(config: Config, path: Path | str) -> dict[str, Rules]:
         ConfigError: if rules or agents are refused; the message names ``path``.
     """
     rules = named_rules(config.rules, path)
-    agents = {"opponents": config.opponents, "league": config.league}
-    if config.teacher:
-        agents["teacher"] = (config.teacher,)
+    taught_by = (config.teacher,) if config.teacher else ()
+    agents = {"opponents": config.opponents, "league": config.league, "teacher": taught_by}
     for key, names in agents.items():
         try:
             for name, one in product(names, rules.values()):
